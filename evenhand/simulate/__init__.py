@@ -1,0 +1,1 @@
+"""A scripted judge that demo, tests and benchmarks share."""

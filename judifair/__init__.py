@@ -1,0 +1,1 @@
+"""JudiFair: Chinese criminal sentencing as a domain of Evenhand."""

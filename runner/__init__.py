@@ -1,0 +1,1 @@
+"""The runner: puts queries to models, within every limit."""
