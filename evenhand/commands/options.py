@@ -1,0 +1,74 @@
+"""Options that several commands share, and how a study is opened for them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from store import Study
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DEFAULT_DB = Path("study.duckdb")
+
+
+def db_option(command: Command) -> Command:
+    """Add `--db FILE`, the study's file."""
+    return click.option(
+        "--db",
+        type=click.Path(path_type=Path, dir_okay=False),
+        default=DEFAULT_DB,
+        show_default=True,
+        envvar="EVENHAND_DB",
+        help="The study's DuckDB file.",
+    )(command)
+
+
+def json_option(command: Command) -> Command:
+    """Add `--json`: print one JSON document and nothing else on standard output."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")(command)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Give a rich console; plain text where standard output is not a terminal."""
+    from rich.console import Console  # noqa: PLC0415
+
+    return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def open_study(path: Path, *, create: bool = False) -> Study:
+    """Open a study with the tables of every room.
+
+    Raises `BadInput` where the file is missing (unless `create`), held by another process, or not ours.
+    """
+    import analyze  # noqa: PLC0415
+    import judifair  # noqa: PLC0415
+    import store  # noqa: PLC0415
+    from store.errors import BadInput  # noqa: PLC0415
+
+    if not create and not path.exists():
+        raise BadInput(
+            f"There is no study at {path}.",
+            hint="Build one with `evenhand build`, import one with `evenhand import`, or name it with --db FILE.",
+        )
+    return store.open_study(path, migrations=[judifair.MIGRATIONS, analyze.MIGRATIONS], create=create)
+
+
+def print_json(document: object) -> None:
+    """Print one JSON document, Chinese as Chinese, dates in ISO form."""
+    click.echo(json.dumps(document, ensure_ascii=False, indent=1, default=str))
+
+
+def split_list(text: str | None) -> tuple[str, ...] | None:
+    """Read `a,b,c`; None stays None."""
+    if text is None:
+        return None
+    return tuple(part.strip() for part in text.split(",") if part.strip())

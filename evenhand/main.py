@@ -1,0 +1,108 @@
+"""The command `evenhand`: finds the subcommand, and turns errors for people into one sentence and an exit code.
+
+Subcommands are imported when they are called, so that `evenhand --help` answers at once: duckdb, aiohttp and
+pyfixest together take over two seconds to load.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from evenhand import __version__
+
+# name -> (module, the line in `evenhand --help`), in the order in which a study goes through them.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("demo", "The whole road in one command: build, run, analyze, report."),
+    "build": ("build", "Write counterfactual queries into a study."),
+    "import": ("import_published", "Bring published predictions into a study."),
+    "check": ("check", "List the defects of a data set, with counts and examples."),
+    "show": ("show", "Print one prompt, with its difference from the reference marked."),
+    "providers": ("providers", "List providers, models, limits, and which keys are set."),
+    "estimate": ("estimate", "Tokens, cost and time of a run before it starts."),
+    "run": ("run", "Put the pending queries to one or more models."),
+    "runs": ("runs", "List runs; set one aside."),
+    "status": ("status", "Progress of a run, living or ended."),
+    "merge": ("merge", "Bring another study's answers into this one."),
+    "analyze": ("analyze", "Estimate effects, inconsistency and error into tables."),
+    "report": ("report", "Write the report for readers."),
+    "plot": ("plot", "Write a single figure as SVG, PDF or PNG."),
+    "compare-published": ("compare_published", "The published figures beside the corrected ones."),
+    "sql": ("sql", "Ask the study a question in SQL, read-only."),
+    "export": ("export", "Write a table or query to Parquet, CSV or Excel."),
+    "serve-embedded": ("serve_embedded", "Serve the embedded model alone, on loopback."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names and help lines without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Give the names, in the order of a study."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of a command and return its `command`."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"evenhand.commands.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands from the table above."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Each command has examples: evenhand COMMAND --help. Start with: evenhand demo",
+)
+@click.version_option(__version__, prog_name="evenhand")
+def cli() -> None:
+    """Audit the fairness of language models that act as judges.
+
+    Evenhand sends case facts that differ in one legally irrelevant fact to a model, stores every answer, and
+    tells with social-science statistics whether the sentence moved because of it. One study is one DuckDB file
+    (--db, study.duckdb unless said).
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; exit 0 when all went well, 2 for bad input, 1 for work that could not be done."""
+    from store.errors import EvenhandError  # noqa: PLC0415  (a light module; keeps the order of imports honest)
+
+    try:
+        cli.main(args=arguments, prog_name="evenhand", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Stopped.", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # `evenhand sql ... | head`: the reader has enough. Point stdout at nothing, or the interpreter's own
+        # flush at exit complains.
+        import os  # noqa: PLC0415
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except EvenhandError as error:
+        click.echo(f"Error: {error.message}", err=True)
+        if error.hint:
+            click.echo(error.hint, err=True)
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()
