@@ -1,0 +1,322 @@
+"""What is to be estimated, as a domain writes it down: a TOML file read into frozen dataclasses.
+
+A domain hands the analyzer a frame (a database view with one row for each answer under each coding), two
+views that describe its design, and this file. Outcomes and samples are SQL expressions over the frame, so the
+engine never has to know what a column means.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from store.errors import BadInput
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
+_ERRORS = re.compile(r"robust|clustered:([A-Za-z_][A-Za-z0-9_]*)")
+
+DUMMIES = "dummies"
+
+
+@dataclass(frozen=True, slots=True)
+class FrameNames:
+    """Where the frame is, and which variants carry the headline.
+
+    `view` has one row for each answer x coding, with the columns collection, model_key, model, temperature,
+    coding, label, value, is_reference, is_treated, doc_id, repeat and whatever the expressions name.
+    `designs` has one row for each coding x label: coding, label, treatment, position and the column that
+    `groups` names. `values` has one for each coding x label x value: coding, label, value, is_reference,
+    is_treated, position.
+    """
+
+    view: str
+    designs: str
+    values: str
+    groups: str
+    """Column of `designs` by which counts of labels are split."""
+    unit: str
+    """What the level outcome is measured in, for people: months."""
+    primary: str
+    """The variant whose p decides whether a label counts as biased."""
+    level: str
+    """The variant whose coefficients are in `unit`."""
+    error: str | None = None
+    """The variant whose outcome is the distance from the truth, if the domain has one."""
+    dose: str = "dose"
+    """Column of `view` with the regressor of labels whose `treatment` in the design is not categorical."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coding:
+    """One way of reading answers into outcomes."""
+
+    name: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """One regression, run for every label: `outcome` on the treatment with document fixed effects."""
+
+    name: str
+    outcome: str
+    """SQL expression over the frame; null where there is no outcome."""
+    sample: str
+    """SQL condition over the frame; null counts as false."""
+    treatment: str
+    """`dummies`: each treated value against the reference; a continuous label enters as its dose."""
+    standard_error: str
+    """`clustered:<column of the frame>` or `robust`."""
+    codings: tuple[str, ...]
+    description: str = ""
+
+    @property
+    def cluster(self) -> str | None:
+        """The column to cluster by, or None where errors are heteroskedasticity-robust."""
+        matched = _ERRORS.fullmatch(self.standard_error)
+        return matched.group(1) if matched else None
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A value over a sample, both SQL over the frame."""
+
+    value: str
+    sample: str
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """What the label metrics are computed from."""
+
+    inconsistency: Metric
+    """A document is inconsistent where `value` takes more than one distinct value in it."""
+    mae: Metric
+    """The mean of `value`, in the frame's unit."""
+    mape: Metric
+    """The mean of `value`, in per cent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """What the design-based tests work on; without this section of the file they are not run."""
+
+    outcome: str
+    """The primary outcome: a numeric SQL expression, null where there is none."""
+    sample: str
+    rank: str | None = None
+    """An ordinal severity, for the sign test within documents."""
+    kind: str | None = None
+    """A category whose switches are counted by value."""
+    truth: str | None = None
+    """The true outcome, constant within a document."""
+    missing: str | None = None
+    """SQL expression: null where the answer could be used, otherwise the kind of its absence."""
+    demographic: str | None = None
+    """Boolean column of the designs: a second split of labels."""
+    role: str | None = None
+    """Column of the designs: a third split."""
+    margin: float = 0.05
+    """Equivalence margin as a share of the mean outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class Specifications:
+    """All that one domain asks of the analyzer."""
+
+    path: Path
+    frame: FrameNames
+    codings: tuple[Coding, ...]
+    specifications: tuple[Specification, ...]
+    metrics: Metrics
+    inference: Inference | None = None
+    report: Mapping[str, Any] = field(default_factory=dict)
+    """Texts for the report, handed on as they are."""
+
+    def of_coding(self, coding: str) -> tuple[Specification, ...]:
+        """The specifications that apply under a coding, in the file's order."""
+        return tuple(s for s in self.specifications if coding in s.codings)
+
+    def coding_names(self) -> tuple[str, ...]:
+        """The names of the codings, in the file's order."""
+        return tuple(c.name for c in self.codings)
+
+
+def load(path: Path | str) -> Specifications:
+    """Read and check a specifications file.
+
+    Raises BadInput that names the file, the table and the key where anything is missing, misspelt or
+    inconsistent.
+    """
+    path = Path(path)
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} is not valid TOML: {error}") from error
+    return _Reader(path).specifications(raw)
+
+
+class _Reader:
+    """Carries the file's name into every complaint."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def specifications(self, raw: Mapping[str, Any]) -> Specifications:
+        known = ("frame", "coding", "specification", "metrics", "inference", "report")
+        self.only(raw, known, "the file")
+        frame = self.frame(self.table(raw, "frame"))
+        codings = tuple(self.coding(item, i) for i, item in enumerate(self.tables(raw, "coding"), 1))
+        names = [c.name for c in codings]
+        self.distinct(names, "[[coding]]")
+        items = self.tables(raw, "specification")
+        specifications = tuple(self.specification(item, i, names) for i, item in enumerate(items, 1))
+        self.distinct([s.name for s in specifications], "[[specification]]")
+        self.headline(frame, specifications)
+        report = raw.get("report", {})
+        if not isinstance(report, dict):
+            raise self.bad("[report]", "must be a table")
+        return Specifications(
+            path=self.path,
+            frame=frame,
+            codings=codings,
+            specifications=specifications,
+            metrics=self.metrics(self.table(raw, "metrics")),
+            inference=self.inference(self.table(raw, "inference")) if "inference" in raw else None,
+            report=report,
+        )
+
+    def frame(self, raw: Mapping[str, Any]) -> FrameNames:
+        where = "[frame]"
+        self.only(raw, [f.name for f in fields(FrameNames)], where)
+        texts = {key: self.text(raw, key, where) for key in raw}
+        for key in ("view", "designs", "values", "groups", "unit", "primary", "level"):
+            self.text(raw, key, where)
+        for key in ("view", "designs", "values", "groups", "dose"):
+            if key in texts and not _IDENTIFIER.fullmatch(texts[key]):
+                raise self.bad(where, f"{key} = {texts[key]!r} is not a plain name of a view or column")
+        return FrameNames(**texts)
+
+    def coding(self, raw: Mapping[str, Any], position: int) -> Coding:
+        where = f"[[coding]] number {position}"
+        self.only(raw, ("name", "description"), where)
+        return Coding(name=self.name(raw, where), description=self.text(raw, "description", where))
+
+    def specification(self, raw: Mapping[str, Any], position: int, codings: Sequence[str]) -> Specification:
+        where = f"[[specification]] number {position}"
+        name = self.name(raw, where)
+        where = f"[[specification]] {name!r}"
+        self.only(raw, [f.name for f in fields(Specification)], where)
+        chosen = raw.get("codings", list(codings))
+        if not isinstance(chosen, list) or not chosen or not all(isinstance(c, str) for c in chosen):
+            raise self.bad(where, "codings must be a list of names of codings")
+        for coding in chosen:
+            if coding not in codings:
+                raise self.bad(
+                    where, f"codings names {coding!r}, which is no [[coding]]{_like(coding, codings)}"
+                )
+        treatment = self.text(raw, "treatment", where)
+        if treatment != DUMMIES:
+            raise self.bad(where, f"treatment = {treatment!r} is not known; it must be {DUMMIES!r}")
+        errors = self.text(raw, "standard_error", where)
+        if not _ERRORS.fullmatch(errors):
+            raise self.bad(where, f"standard_error = {errors!r} must be 'robust' or 'clustered:<column>'")
+        return Specification(
+            name=name,
+            outcome=self.sql(raw, "outcome", where),
+            sample=self.sql(raw, "sample", where),
+            treatment=treatment,
+            standard_error=errors,
+            codings=tuple(chosen),
+            description=self.text(raw, "description", where) if "description" in raw else "",
+        )
+
+    def metrics(self, raw: Mapping[str, Any]) -> Metrics:
+        names = [f.name for f in fields(Metrics)]
+        self.only(raw, names, "[metrics]")
+        return Metrics(**{name: self.metric(self.table(raw, name, "metrics."), name) for name in names})
+
+    def metric(self, raw: Mapping[str, Any], name: str) -> Metric:
+        where = f"[metrics.{name}]"
+        self.only(raw, ("value", "sample"), where)
+        return Metric(value=self.sql(raw, "value", where), sample=self.sql(raw, "sample", where))
+
+    def inference(self, raw: Mapping[str, Any]) -> Inference:
+        where = "[inference]"
+        self.only(raw, [f.name for f in fields(Inference)], where)
+        margin = raw.get("margin", 0.05)
+        if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 < margin < 1:
+            raise self.bad(where, f"margin = {margin!r} must be a share between 0 and 1")
+        optional = ("rank", "kind", "truth", "missing", "demographic", "role")
+        return Inference(
+            outcome=self.sql(raw, "outcome", where),
+            sample=self.sql(raw, "sample", where),
+            margin=float(margin),
+            **{key: self.sql(raw, key, where) for key in optional if key in raw},
+        )
+
+    def headline(self, frame: FrameNames, specifications: Sequence[Specification]) -> None:
+        names = [s.name for s in specifications]
+        for key in ("primary", "level", "error"):
+            name = getattr(frame, key)
+            if name is not None and name not in names:
+                raise self.bad("[frame]", f"{key} = {name!r} is no [[specification]]{_like(name, names)}")
+
+    def table(self, raw: Mapping[str, Any], key: str, prefix: str = "") -> Mapping[str, Any]:
+        found = raw.get(key)
+        if not isinstance(found, dict):
+            raise self.bad(f"[{prefix}{key}]", "is missing" if found is None else "must be a table")
+        return found
+
+    def tables(self, raw: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+        found = raw.get(key)
+        if not isinstance(found, list) or not found or not all(isinstance(item, dict) for item in found):
+            raise self.bad(f"[[{key}]]", "is missing: at least one is needed")
+        return found
+
+    def name(self, raw: Mapping[str, Any], where: str) -> str:
+        name = self.text(raw, "name", where)
+        if not _NAME.fullmatch(name):
+            raise self.bad(where, f"name = {name!r} may hold small letters, digits and underscores only")
+        return name
+
+    def text(self, raw: Mapping[str, Any], key: str, where: str) -> str:
+        if key not in raw:
+            raise self.bad(where, f"{key} is missing")
+        found = raw[key]
+        if not isinstance(found, str) or not found.strip():
+            raise self.bad(where, f"{key} must be a text that is not empty")
+        return found.strip()
+
+    def sql(self, raw: Mapping[str, Any], key: str, where: str) -> str:
+        found = self.text(raw, key, where)
+        if ";" in found or "--" in found:
+            raise self.bad(where, f"{key} must be one SQL expression, without ';' or '--'")
+        return found
+
+    def distinct(self, names: Sequence[str], where: str) -> None:
+        for name in names:
+            if names.count(name) > 1:
+                raise self.bad(where, f"name = {name!r} stands there more than once")
+
+    def only(self, raw: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+        for key in raw:
+            if key not in known:
+                raise self.bad(where, f"unknown key {key!r}{_like(key, known)}")
+
+    def bad(self, where: str, what: str) -> BadInput:
+        return BadInput(f"{self.path}: {where}: {what}", hint="Correct the file and run the analysis again.")
+
+
+def _like(word: str, known: Sequence[str]) -> str:
+    """A suggestion where one is near."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f" (did you mean {near[0]!r}?)" if near else f" (known: {', '.join(known)})"
