@@ -111,7 +111,8 @@ CREATE TABLE attempts (
     model_key VARCHAR NOT NULL,
     served_by VARCHAR NOT NULL,
     kind      VARCHAR NOT NULL,         -- ok, rate_limited, timeout, connection, server_error, ...
-    count     BIGINT NOT NULL
+    count     BIGINT NOT NULL,
+    PRIMARY KEY (run_id, model_key, served_by, kind)
 );
 
 -- The state of every (query, model_key, repeat) that has a terminal row: the newest one counts.

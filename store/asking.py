@@ -1,0 +1,226 @@
+"""What is still to be asked: a query of the selection without a terminal row, for each repeat.
+
+There is no other state. The plan (ids only) is made once, when asked for; prompts are rendered a page at a
+time, so that 177,100 queries of 6 KB stay a few MB, and no transaction is held open between pages.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import uuid
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from store.errors import BadInput
+from store.prompt import render
+from store.rows import FAILURE_OUTCOMES, PREDICTION_OUTCOMES
+from store.sql import registered, statement
+from store.study import Study
+
+PAGE = 1_000
+"""Queries rendered at a time. Prompts of a page exist one by one; its documents' texts (a few) together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which queries. Everything left None selects all; retired and imported queries are never selected."""
+
+    collection: str | None = None
+    labels: Sequence[str] | None = None
+    documents: Sequence[str] | None = None
+    limit: int | None = None
+    """At most so many queries (each asked once a repeat), in whole document x label sets unless the first set
+    alone is larger. The same limit selects the same queries again, so a finished run has nothing pending."""
+    shard: tuple[int, int] | None = None
+    """(i, n): the i-th (from 1) of n parts, by document: all queries of a document are in one part. A limit
+    counts within the part."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingQuery:
+    """One question ready to be sent."""
+
+    query_id: uuid.UUID
+    repeat: int
+    collection: str
+    doc_id: str
+    label: str
+    value: str
+    system_text: str | None
+    user_text: str
+    answer_schema: dict[str, Any] | None
+    ordinal: int
+
+
+class PendingQueries(Iterator[PendingQuery]):
+    """The pending questions in the order of asking; see `pending`."""
+
+    total: int
+    """How many there were at the start."""
+    selected: int
+    """How many the selection has, answered ones included (queries x repeats)."""
+
+    def __init__(self, study: Study, plan: pa.Table, repeats: int) -> None:
+        lengths = pc.fill_null(pc.list_value_length(plan["done"]), 0)
+        self.selected = plan.num_rows * repeats
+        self.total = self.selected - (pc.sum(lengths).as_py() or 0)
+        self._plan = plan.filter(pc.less(lengths, repeats))
+        self._repeats = repeats
+        self._cursor = study.cursor()
+        self._templates = _templates(self._cursor)
+        self._queries = self._iterate()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> PendingQuery:
+        return next(self._queries)
+
+    def close(self) -> None:
+        """Give the cursor back before the end is reached."""
+        self._queries.close()
+        self._cursor.close()
+
+    def _iterate(self) -> Generator[PendingQuery]:
+        for start in range(0, self._plan.num_rows, PAGE):
+            yield from self._page(self._plan.slice(start, PAGE))
+        self._cursor.close()
+
+    def _page(self, ids: pa.Table) -> Iterator[PendingQuery]:
+        page = ids.append_column("place", pa.array(np.arange(ids.num_rows, dtype=np.int32)))
+        with registered(self._cursor, page=page):
+            rows = self._cursor.execute(statement("page_pending")).fetchall()
+            texts = {
+                (collection, doc_id): text
+                for collection, doc_id, text in self._cursor.execute(statement("page_documents")).fetchall()
+            }
+        for raw_id, collection, doc_id, label, value, template_hash, fills, ordinal, done in rows:
+            system_text, template, schema = self._templates[template_hash]
+            user_text = render(template, texts[collection, doc_id], json.loads(fills) if fills else {})
+            query_id = uuid.UUID(bytes=raw_id)
+            for repeat in range(self._repeats):
+                if not done or repeat not in done:
+                    yield PendingQuery(
+                        query_id,
+                        repeat,
+                        collection,
+                        doc_id,
+                        label,
+                        value,
+                        system_text,
+                        user_text,
+                        schema,
+                        ordinal,
+                    )
+
+
+def pending(
+    study: Study,
+    model_key: str,
+    repeats: int = 1,
+    selection: Selection | None = None,
+    retry_outcomes: Sequence[str] = (),
+) -> PendingQueries:
+    """The questions of the selection that `model_key` has not settled, in order of asking, then of repeat.
+
+    Lazy and of bounded memory. It is a snapshot: what is answered while it is read is not seen. It may be
+    advanced from any thread, by one at a time.
+
+    Args:
+        study: an open study.
+        model_key: of the model at its settings.
+        repeats: how often each query is to be answered; repeats count from 0.
+        selection: which queries; all by default.
+        retry_outcomes: outcomes whose queries are asked again, such as ("failed", "empty"). The newer row
+            will supersede the older.
+
+    Raises:
+        BadInput: an unknown outcome, label, document or collection, a limit or a shard that makes no sense.
+    """
+    if repeats < 1:
+        raise BadInput(f"each query must be asked at least once, not {repeats} times")
+    known = PREDICTION_OUTCOMES + FAILURE_OUTCOMES
+    for outcome in retry_outcomes:
+        if outcome not in known:
+            raise BadInput(
+                f"there is no outcome '{outcome}' to retry", hint=f"Outcomes are {', '.join(known)}."
+            )
+    cursor = study.cursor()
+    try:
+        chosen = _checked(cursor, selection or Selection())
+        plan = cursor.sql(
+            statement("plan_pending"),
+            params={**chosen, "model_key": model_key, "repeats": repeats, "retry": list(retry_outcomes)},
+        ).to_arrow_table()
+    finally:
+        cursor.close()
+    return PendingQueries(study, plan, repeats)
+
+
+def count_pending(
+    study: Study,
+    model_key: str,
+    repeats: int = 1,
+    selection: Selection | None = None,
+    retry_outcomes: Sequence[str] = (),
+) -> int:
+    """How many questions `pending` would give."""
+    queries = pending(study, model_key, repeats, selection, retry_outcomes)
+    queries.close()
+    return queries.total
+
+
+def _checked(cursor: duckdb.DuckDBPyConnection, selection: Selection) -> dict[str, Any]:
+    """The parameters of the selection for SQL; a name that selects nothing is an error, not an empty run."""
+    if selection.limit is not None and selection.limit < 1:
+        raise BadInput(f"a limit of {selection.limit} asks nothing", hint="Give a limit of at least 1.")
+    shard, shards = None, None
+    if selection.shard is not None:
+        part, shards = selection.shard
+        if not 1 <= part <= shards:
+            raise BadInput(
+                f"there is no shard {part}/{shards}", hint="Shards are 1/n to n/n, for instance 2/4."
+            )
+        shard = part - 1
+    if selection.collection is not None:
+        _known(cursor, "collection", "collections", [selection.collection])
+    if selection.labels is not None:
+        _known(cursor, "label", "queries", selection.labels)
+    if selection.documents is not None:
+        _known(cursor, "doc_id", "documents", selection.documents)
+    return {
+        "collection": selection.collection,
+        "labels": None if selection.labels is None else list(selection.labels),
+        "documents": None if selection.documents is None else list(selection.documents),
+        "limit": selection.limit,
+        "shard": shard,
+        "shards": shards,
+    }
+
+
+def _known(cursor: duckdb.DuckDBPyConnection, column: str, table: str, names: Sequence[str]) -> None:
+    known = [row[0] for row in cursor.execute(f"SELECT DISTINCT {column} FROM {table}").fetchall()]
+    for name in names:
+        if name not in known:
+            word = "document" if column == "doc_id" else column
+            near = difflib.get_close_matches(name, known, 3)
+            hint = (
+                f"Did you mean {' or '.join(near)}?"
+                if near
+                else f"The study has {', '.join(sorted(known)[:8])}."
+            )
+            raise BadInput(f"the study has no {word} '{name}'", hint=hint if known else "It has none yet.")
+
+
+def _templates(cursor: duckdb.DuckDBPyConnection) -> dict[str, tuple[str | None, str, dict[str, Any] | None]]:
+    rows = cursor.execute(
+        "SELECT template_hash, system_text, user_text, answer_schema FROM templates"
+    ).fetchall()
+    return {key: (system, user, json.loads(schema) if schema else None) for key, system, user, schema in rows}

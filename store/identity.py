@@ -1,0 +1,77 @@
+"""Identities: every key of a study is made here and nowhere else.
+
+Hashed keys are the first 16 bytes of a SHA-256 over a JSON array. JSON is the encoding because it is
+unambiguous (`["a","b"]` and `["ab",""]` differ, as joined strings need not) and any language can repeat it.
+Changing anything in this module orphans the answers of every existing study.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import time
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+_clock = threading.Lock()
+_last_stamp = 0
+
+
+def _digest(kind: str, *parts: Any) -> bytes:
+    """The first 16 bytes of the SHA-256 of `[kind, *parts]` as canonical JSON; `kind` keeps domains apart."""
+    text = json.dumps(
+        [kind, *parts], ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False
+    )
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def query_id(collection: str, doc_id: str, label: str, value: str, prompt_hash: str | None) -> uuid.UUID:
+    """The identity of a question. An imported query has no prompt: its `prompt_hash` is None."""
+    return uuid.UUID(bytes=_digest("query", collection, doc_id, label, value, prompt_hash))
+
+
+def prompt_hash(system_text: str | None, user_text: str) -> str:
+    """32 hex digits of the whole prompt as it is sent (system text and filled user text)."""
+    return _digest("prompt", system_text, user_text).hex()
+
+
+def template_hash(system_text: str | None, user_text: str, answer_schema: Mapping[str, Any] | None) -> str:
+    """32 hex digits of a template: its texts, unfilled, and the schema that answers are held to."""
+    return _digest("template", system_text, user_text, answer_schema).hex()
+
+
+def model_key(settings: Mapping[str, Any]) -> str:
+    """32 hex digits of everything that can change an answer.
+
+    `settings` holds the canonical model name, temperature, top_p, max_tokens, seed, system text, response
+    format, reasoning settings, extra body; never limits, prices, keys or routes. Entries that are None count
+    as absent, so that a setting added later does not change the key of a model that does not use it.
+
+    Raises:
+        ValueError: a number is not finite.
+        TypeError: a value has no JSON form.
+    """
+    return _digest("model", {key: value for key, value in settings.items() if value is not None}).hex()
+
+
+def import_prediction_id(source_hash: str, source_row: int) -> uuid.UUID:
+    """The identity of an imported answer: importing the same file again makes the same ids."""
+    return uuid.UUID(bytes=_digest("import", source_hash, source_row))
+
+
+def new_prediction_id() -> uuid.UUID:
+    """A fresh, time-ordered identity (UUID version 7) for an answer, a failure or a run.
+
+    Within a process ids rise strictly, also when the clock steps back, so that "the newest row" is well
+    defined among rows of one instant.
+    """
+    global _last_stamp  # noqa: PLW0603  (the clock of the process)
+    with _clock:
+        # 60 bits: milliseconds and, in the 12 bits of rand_a, their fraction (RFC 9562, method 3).
+        stamp = max((time.time_ns() << 12) // 1_000_000, _last_stamp + 1)
+        _last_stamp = stamp
+    random = int.from_bytes(os.urandom(8), "big") >> 2
+    return uuid.UUID(int=(stamp >> 12) << 80 | 0x7 << 76 | (stamp & 0xFFF) << 64 | 0b10 << 62 | random)

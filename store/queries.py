@@ -1,0 +1,238 @@
+"""What is asked: collections, documents, templates, queries, and the models they are put to.
+
+All additions are idempotent: adding the same again changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from store import identity
+from store.errors import BadInput
+from store.rows import now, uuid_array
+from store.sql import affected, chunks, registered, statement, transaction
+from store.study import Study
+
+CHUNK = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document of a collection. `text` holds `{{slot}}`s; None for an import, which has only answers."""
+
+    doc_id: str
+    position: int
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One question: a document with one label at one value.
+
+    `prompt_hash`, `template_hash` and `fills` are None for an import. `ordinal` is the order of asking.
+    """
+
+    doc_id: str
+    label: str
+    value: str
+    ordinal: int
+    prompt_hash: str | None = None
+    template_hash: str | None = None
+    fills: Mapping[str, str] | None = None
+
+    def query_id(self, collection: str) -> uuid.UUID:
+        """The identity of this query in a collection."""
+        return identity.query_id(collection, self.doc_id, self.label, self.value, self.prompt_hash)
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What an addition did."""
+
+    added: int
+    present: int = 0
+    retired: int = 0
+    stale_documents: tuple[str, ...] = field(default=())
+    """Documents whose text changed: their old queries are retired, as their prompts no longer exist."""
+
+
+def add_collection(study: Study, collection: str, *, kind: str, description: str) -> None:
+    """Add a collection (kind: bundled, own or imported), or update its description.
+
+    Raises:
+        BadInput: it is there and of another kind.
+    """
+    rows = study.connection.execute(
+        "SELECT kind FROM collections WHERE collection = ?", [collection]
+    ).fetchall()
+    if rows and rows[0][0] != kind:
+        raise BadInput(
+            f"the collection '{collection}' is there already and is {rows[0][0]}, not {kind}",
+            hint="Give the new one another name.",
+        )
+    study.connection.execute(
+        "INSERT INTO collections VALUES (?, ?, ?, ?) "
+        "ON CONFLICT (collection) DO UPDATE SET description = excluded.description",
+        [collection, kind, description, now()],
+    )
+
+
+def add_documents(study: Study, collection: str, documents: Iterable[Document]) -> Added:
+    """Add documents. A document whose text differs from the stored one replaces it and retires its queries.
+
+    Raises:
+        BadInput: two documents have one id.
+    """
+    added = present = retired = 0
+    stale: list[str] = []
+    with transaction(study.connection) as connection:
+        for chunk in chunks(documents, CHUNK):
+            ids = [document.doc_id for document in chunk]
+            if len(set(ids)) < len(ids):
+                twice = next(i for i in ids if ids.count(i) > 1)
+                raise BadInput(f"the collection '{collection}' has two documents with the id '{twice}'")
+            table = pa.table(
+                {
+                    "doc_id": pa.array(ids, pa.string()),
+                    "position": pa.array([document.position for document in chunk], pa.int32()),
+                    "text": pa.array([document.text for document in chunk], pa.string()),
+                }
+            )
+            with registered(connection, new_documents=table):
+                changed = connection.execute(statement("changed_documents"), [collection]).fetchall()
+                for (doc_id,) in changed:
+                    stale.append(doc_id)
+                    retired += affected(
+                        connection.execute(
+                            "UPDATE queries SET retired_at = ? WHERE collection = ? AND doc_id = ? "
+                            "AND retired_at IS NULL AND prompt_hash IS NOT NULL",
+                            [now(), collection, doc_id],
+                        )
+                    )
+                connection.execute(statement("update_documents"), [collection])
+                fresh = affected(connection.execute(statement("insert_documents"), [collection]))
+            added += fresh
+            present += len(chunk) - fresh
+    return Added(added, present, retired, tuple(stale))
+
+
+def add_template(
+    study: Study,
+    *,
+    name: str,
+    system_text: str | None,
+    user_text: str,
+    answer_schema: Mapping[str, Any] | None = None,
+) -> str:
+    """Add a prompt template and return its hash. `{{document}}` in `user_text` is the filled document."""
+    key = identity.template_hash(system_text, user_text, answer_schema)
+    schema = None if answer_schema is None else json.dumps(answer_schema, ensure_ascii=False)
+    study.connection.execute(
+        "INSERT INTO templates VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [key, name, system_text, user_text, schema, now()],
+    )
+    return key
+
+
+def add_queries(
+    study: Study, collection: str, queries: Iterable[Query], *, retire_others: bool = False
+) -> Added:
+    """Add queries; one that was retired counts again.
+
+    With `retire_others`, a query of the collection is retired if its label is among those added and it has
+    another template, or asks another prompt for the same document, label and value: an estimate never mixes
+    templates. Its answers stay.
+
+    Raises:
+        BadInput: a query names a document or a template that the study does not have.
+    """
+    total = added = retired = 0
+    with transaction(study.connection) as connection:
+        connection.execute(statement("stage_queries"))
+        for chunk in chunks(queries, CHUNK):
+            total += len(chunk)
+            with registered(connection, new_queries=_queries_table(collection, chunk)):
+                connection.execute(
+                    "INSERT INTO staged_queries SELECT * FROM new_queries ON CONFLICT DO NOTHING"
+                )
+        _check_staged(connection, collection)
+        if retire_others:
+            retired = affected(connection.execute(statement("retire_queries"), [now(), collection]))
+        connection.execute(statement("revive_queries"))
+        added = affected(connection.execute(statement("insert_queries"), [collection]))
+        connection.execute("DROP TABLE staged_queries")
+    return Added(added, total - added, retired)
+
+
+def add_model(
+    study: Study,
+    *,
+    model: str,
+    kind: str,
+    settings: Mapping[str, Any],
+    temperature: float | None = None,
+    top_p: float | None = None,
+    max_tokens: int | None = None,
+    seed: int | None = None,
+) -> str:
+    """Add a model at its settings (kind: api, vllm, embedded, simulated, imported) and return its model_key.
+
+    `settings` is all that can change an answer, and is what is hashed; the other columns are for reading.
+    """
+    key = identity.model_key(settings)
+    study.connection.execute(
+        "INSERT INTO models VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [
+            key,
+            model,
+            kind,
+            temperature,
+            top_p,
+            max_tokens,
+            seed,
+            json.dumps(dict(settings), ensure_ascii=False, sort_keys=True),
+            now(),
+        ],
+    )
+    return key
+
+
+def _queries_table(collection: str, queries: list[Query]) -> pa.Table:
+    fills = [None if q.fills is None else json.dumps(dict(q.fills), ensure_ascii=False) for q in queries]
+    return pa.table(
+        {
+            "query_id": uuid_array([query.query_id(collection) for query in queries]),
+            "doc_id": pa.array([query.doc_id for query in queries], pa.string()),
+            "label": pa.array([query.label for query in queries], pa.string()),
+            "value": pa.array([query.value for query in queries], pa.string()),
+            "prompt_hash": pa.array([query.prompt_hash for query in queries], pa.string()),
+            "template_hash": pa.array([query.template_hash for query in queries], pa.string()),
+            "fills": pa.array(fills, pa.string()),
+            "ordinal": pa.array([query.ordinal for query in queries], pa.int64()),
+        }
+    )
+
+
+def _check_staged(connection: duckdb.DuckDBPyConnection, collection: str) -> None:
+    orphans = connection.execute(
+        "SELECT doc_id FROM staged_queries "
+        "ANTI JOIN (FROM documents WHERE collection = ?) USING (doc_id) LIMIT 1",
+        [collection],
+    ).fetchall()
+    if orphans:
+        raise BadInput(
+            f"a query names the document '{orphans[0][0]}', which the collection '{collection}' does not have"
+        )
+    unknown = connection.execute(
+        "SELECT template_hash FROM staged_queries ANTI JOIN templates USING (template_hash) "
+        "WHERE template_hash IS NOT NULL LIMIT 1"
+    ).fetchall()
+    if unknown:
+        raise BadInput(f"a query names the template {unknown[0][0]}, which the study does not have")

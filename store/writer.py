@@ -1,0 +1,296 @@
+"""The single writer: a thread that takes rows from a bounded queue and commits them in batches.
+
+A commit costs one fdatasync, so rows go in together: at `batch_rows`, or `batch_seconds` after the first of
+them. The event loop never waits for the disk, except by `put` when the queue is full (backpressure). A batch
+that fails is tried again, never dropped; where trying cannot help (disk full, read-only, file gone) the
+writer stops at once, and `put`, `flush` and `close` raise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import errno
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import duckdb
+
+from store.doorway import MEMORY
+from store.errors import RunFailed
+from store.rows import FailureRow, PredictionRow, failures_table, predictions_table
+from store.sql import registered, transaction
+from store.study import Study
+
+Row = PredictionRow | FailureRow
+
+TRIES = 6
+"""How often a batch is tried before the writer gives up; with the waits between, about 6 s."""
+
+
+@dataclass(slots=True)
+class Counters:
+    """What the monitor shows of the writer. Written by its thread, read by any."""
+
+    put: int = 0
+    committed: int = 0
+    commits: int = 0
+    retries: int = 0
+    last_commit_s: float = 0.0
+    """How long the last commit took, in seconds."""
+    longest_commit_s: float = 0.0
+    error: str | None = None
+
+    @property
+    def backlog(self) -> int:
+        """Rows taken and not yet committed."""
+        return self.put - self.committed
+
+
+class Writer:
+    """Puts rows into an open study. Close it; as an async context manager it closes itself.
+
+    Args:
+        study: the study; the writer uses a cursor of its own.
+        batch_rows: rows that fill a batch.
+        batch_seconds: the longest that a row waits for its batch to fill.
+        queue_rows: rows that may wait; `put` waits beyond that.
+        on_commit: called in the writer's thread after each commit, with the rows that are now safe.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        batch_rows: int = 1_000,
+        batch_seconds: float = 1.0,
+        queue_rows: int = 5_000,
+        on_commit: Callable[[Sequence[Row]], None] | None = None,
+    ) -> None:
+        self.counters = Counters()
+        self._path = study.path
+        self._cursor = study.cursor()
+        self._file = _identity(study.path)
+        self._batch_rows = batch_rows
+        self._batch_seconds = batch_seconds
+        self._queue_rows = queue_rows
+        self._on_commit = on_commit
+        self._queue: collections.deque[Row] = collections.deque()
+        self._wake = threading.Condition()
+        self._hurry = 0  # commit at once until so many rows are committed
+        self._closing = False
+        self._error: RunFailed | None = None
+        self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+        self._thread = threading.Thread(target=self._work, name="evenhand-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def committed(self) -> int:
+        """Rows that are safe on disk."""
+        return self.counters.committed
+
+    @property
+    def backlog(self) -> int:
+        """Rows taken and not yet committed."""
+        return self.counters.backlog
+
+    @property
+    def last_commit_s(self) -> float:
+        """How long the last commit took, in seconds."""
+        return self.counters.last_commit_s
+
+    @property
+    def error(self) -> RunFailed | None:
+        """Why the writer stopped, if it did."""
+        return self._error
+
+    async def put(self, row: Row) -> None:
+        """Hand over a row; waits while the queue is full.
+
+        Raises:
+            RunFailed: the writer has stopped; the row is not stored.
+        """
+        while self._error is None and self.backlog >= self._queue_rows:
+            await self._progress()
+        if self._error is not None:
+            raise self._error
+        with self._wake:
+            if self._closing:
+                raise RunFailed("the writer is closed")
+            self._queue.append(row)
+            self.counters.put += 1
+            # The thread sleeps until a batch is full or its time is up, so only the first and the last row
+            # wake it.
+            if len(self._queue) in (1, self._batch_rows):
+                self._wake.notify()
+
+    async def flush(self) -> None:
+        """Wait until all rows put so far are committed.
+
+        Raises:
+            RunFailed: the writer has stopped before.
+        """
+        target = self.counters.put
+        with self._wake:
+            self._hurry = max(self._hurry, target)
+            self._wake.notify()
+        while self._error is None and self.counters.committed < target:
+            await self._progress()
+        if self._error is not None:
+            raise self._error
+
+    async def close(self) -> None:
+        """Commit what is left and end the thread.
+
+        Raises:
+            RunFailed: something could not be stored.
+        """
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+        await asyncio.to_thread(self._thread.join)
+        if self._error is not None:
+            raise self._error
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            await self.close()
+        except RunFailed:
+            if error is None:
+                raise
+
+    async def _progress(self) -> None:
+        """Wait for the next commit (or failure)."""
+        done = asyncio.Event()
+        with self._wake:
+            before = self.counters.commits
+            if self._error is not None:
+                return
+            self._waiters.append((asyncio.get_running_loop(), done))
+        if self.counters.commits == before:
+            await done.wait()
+
+    # The thread
+    # -----------------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        try:
+            while batch := self._next_batch():
+                self._store(batch)
+                with self._wake:
+                    for _ in batch:
+                        self._queue.popleft()
+                    self.counters.committed += len(batch)
+                    self.counters.commits += 1
+                self._tell()
+                if self._on_commit is not None:
+                    self._on_commit(batch)
+        except RunFailed as error:
+            self._stop(error)
+        except BaseException as error:
+            self._stop(RunFailed(f"the writer of {self._path} broke: {error!r}"))
+            raise
+        finally:
+            self._cursor.close()
+
+    def _next_batch(self) -> list[Row]:
+        """The rows of the next commit (they stay in the queue until it succeeds); none when all is done."""
+        with self._wake:
+            while not self._queue and not self._closing:
+                self._wake.wait()
+            deadline = time.monotonic() + self._batch_seconds
+            while (
+                len(self._queue) < self._batch_rows
+                and not self._closing
+                and self._hurry <= self.counters.committed
+                and (left := deadline - time.monotonic()) > 0
+            ):
+                self._wake.wait(left)
+            return [self._queue[i] for i in range(min(len(self._queue), self._batch_rows))]
+
+    def _store(self, batch: Sequence[Row]) -> None:
+        tables = {
+            "predictions": predictions_table([row for row in batch if isinstance(row, PredictionRow)]),
+            "failures": failures_table([row for row in batch if isinstance(row, FailureRow)]),
+        }
+        for attempt in range(1, TRIES + 1):
+            started = time.monotonic()
+            try:
+                self._check_file()
+                with transaction(self._cursor) as cursor:
+                    for name, table in tables.items():
+                        if table.num_rows:
+                            with registered(cursor, new_rows=table):
+                                cursor.execute(f"INSERT INTO {name} BY NAME SELECT * FROM new_rows")
+            except (duckdb.Error, OSError) as error:
+                self.counters.error = str(error).strip().splitlines()[0]
+                fatal = explain(self._path, error)
+                if fatal is not None:
+                    raise fatal from error
+                if attempt == TRIES:
+                    raise RunFailed(
+                        f"{self._path}: {len(batch)} rows could not be stored: {self.counters.error}",
+                        hint="Run the same command again: what was not stored is asked again.",
+                    ) from error
+                self.counters.retries += 1
+                time.sleep(0.1 * 2**attempt)
+            else:
+                self.counters.error = None
+                self.counters.last_commit_s = time.monotonic() - started
+                self.counters.longest_commit_s = max(
+                    self.counters.longest_commit_s, self.counters.last_commit_s
+                )
+                return
+
+    def _check_file(self) -> None:
+        if self._file is not None and _identity(self._path) != self._file:
+            raise FileNotFoundError(
+                errno.ENOENT, "the database file was moved, deleted or replaced", str(self._path)
+            )
+
+    def _stop(self, error: RunFailed) -> None:
+        self.counters.error = error.message
+        self._error = error
+        self._tell()
+
+    def _tell(self) -> None:
+        with self._wake:
+            waiters, self._waiters = self._waiters, []
+        for loop, event in waiters:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(event.set)
+
+
+def explain(path: os.PathLike[str], error: Exception) -> RunFailed | None:
+    """The error as one that trying again cannot help, or None if it may pass."""
+    text = str(error)
+    hint = "Nothing that was committed is harmed. Put it right and run the same command again."
+    if "No space left" in text or "File too large" in text or "Disk quota" in text:
+        return RunFailed(f"the disk of {path} is full", hint=hint)
+    if isinstance(error, FileNotFoundError):
+        return RunFailed(f"{path}: {error.strerror}", hint=hint)
+    if "Read-only file system" in text or "read-only mode" in text or "Permission denied" in text:
+        return RunFailed(f"{path} can no longer be written", hint=hint)
+    if isinstance(error, duckdb.FatalException | duckdb.InternalException) or "has been invalidated" in text:
+        return RunFailed(f"the database {path} failed: {text.strip().splitlines()[0]}", hint=hint)
+    return None
+
+
+def _identity(path: os.PathLike[str]) -> tuple[int, int] | None:
+    """What the name of the database stands for now (device and inode); None if nothing, or in memory."""
+    if str(path) == str(MEMORY):
+        return None
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
