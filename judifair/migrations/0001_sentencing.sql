@@ -35,15 +35,24 @@ CREATE TABLE truths (
     PRIMARY KEY (collection, doc_id)
 );
 
--- Rebuilt at will from `predictions`.
+-- Where a published file gives another truth for a document than `truths` has, or none ("Error occured").
+CREATE TABLE truth_exceptions (
+    prediction_id UUID NOT NULL,        -- the row of the file that says so
+    penalty_text  VARCHAR,
+    months        DOUBLE                -- null where the file has no truth there
+);
+
+-- Rebuilt at will from `predictions`. Key (prediction_id, coding), kept by the code that writes it.
 CREATE TABLE verdicts (
     prediction_id UUID NOT NULL,
     coding        VARCHAR NOT NULL,     -- published, corrected
     charge        VARCHAR,
     guilty        BOOLEAN,
-    penalty       VARCHAR,
-    months        DOUBLE,
-    severity      INTEGER,
-    read_as       VARCHAR NOT NULL,
-    note          VARCHAR
+    penalty       VARCHAR,              -- fixed_term, detention, ...
+    months        DOUBLE,               -- published: the term as their scripts take it; corrected: month-equivalents
+    severity      INTEGER,              -- corrected: rank 0 (no penalty) to 7 (death); null where it cannot be ranked
+    read_as       VARCHAR NOT NULL,     -- exact, repaired, prose, ..., request_failed, empty
+    note          VARCHAR,
+    penalty_text  VARCHAR,              -- published: the penalty as their scripts match it
+    full_months   DOUBLE                -- published: the full outcome, death and life included
 );
