@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_DB = Path("study.duckdb")
+PLAIN_WIDTH = 160
+"""Columns of a table that is written to a file or a pipe."""
 
 
 def db_option(command: Command) -> Command:
@@ -37,11 +39,26 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")(command)
 
 
+def specifications_option(command: Command) -> Command:
+    """Add `--specifications FILE`: what is estimated from the frame; the domain's own file unless given."""
+    import judifair  # noqa: PLC0415
+
+    return click.option(
+        "--specifications",
+        type=click.Path(path_type=Path, dir_okay=False, exists=True),
+        default=Path(judifair.__file__).parent / "specifications.toml",
+        show_default="those of judifair",
+        help="What is estimated: outcomes, samples, standard errors (TOML).",
+    )(command)
+
+
 def console(*, stderr: bool = False) -> Console:
     """Give a rich console; plain text where standard output is not a terminal."""
     from rich.console import Console  # noqa: PLC0415
 
-    return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
+    # Where nobody looks at a screen there is no width to keep: tables take what they need.
+    terminal = (sys.stderr if stderr else sys.stdout).isatty()
+    return Console(stderr=stderr, highlight=False, width=None if terminal else PLAIN_WIDTH)
 
 
 def open_study(path: Path, *, create: bool = False) -> Study:

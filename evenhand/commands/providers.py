@@ -1,0 +1,102 @@
+"""`evenhand providers`: what can be asked, where, how fast and at what price, and what still lacks a key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evenhand.commands.options import console, json_option, print_json
+
+if TYPE_CHECKING:
+    from runner.providers import Route
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  evenhand providers
+  evenhand providers --ready
+  evenhand providers --file my-providers.toml --json
+"""
+)
+@click.option(
+    "--file",
+    "path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Read this file instead of the first providers.toml found.",
+)
+@click.option("--ready", is_flag=True, help="Only the models that can be asked now: key set, or none needed.")
+@json_option
+def command(path: Path | None, ready: bool, as_json: bool) -> None:
+    """List providers, models, limits and prices, and say which keys are set.
+
+    Checks providers.toml as it reads it. A key is never shown: only the name of the environment variable that
+    should hold it, and whether it is set.
+    """
+    from runner import load_providers  # noqa: PLC0415
+
+    providers = load_providers(path)
+    routes = [route for entry in providers.models().values() for route in entry.routes]
+    rows = [_row(route) for route in routes if not ready or _is_ready(route)]
+    if as_json:
+        print_json(rows)
+        return
+    _print_table(rows, providers.path)
+
+
+def _is_ready(route: Route) -> bool:
+    """Whether a run could ask by this route now; what we start ourselves needs no address."""
+    started_by_us = route.kind in ("embedded", "simulated")
+    return bool(route.keys_set()) and (started_by_us or bool(route.base_url))
+
+
+def _row(route: Route) -> dict[str, Any]:
+    prices = route.prices
+    return {
+        "model": route.model,
+        "provider": route.provider,
+        "kind": route.kind,
+        "base_url": route.base_url,
+        "model_id": route.model_id,
+        "keys": list(route.keys),
+        "keys_set": [name for name in route.keys_set() if name],
+        "ready": _is_ready(route),
+        "requests_per_minute": route.limits.requests_per_minute,
+        "tokens_per_minute": route.limits.tokens_per_minute,
+        "usd_per_million_input": prices.input if prices else None,
+        "usd_per_million_output": prices.output if prices else None,
+    }
+
+
+def _print_table(rows: list[dict[str, Any]], path: Path) -> None:
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(title=f"Models in {path}", title_justify="left")
+    table.add_column("model", overflow="fold")
+    table.add_column("provider", no_wrap=True)
+    table.add_column("requests, tokens/min", justify="right")
+    table.add_column("USD/1M in, out", justify="right")
+    table.add_column("key", overflow="fold")
+    for row in rows:
+        if not row["keys"]:
+            key = "none needed" if row["ready"] else "no address"
+        elif row["keys_set"]:
+            key = f"{', '.join(row['keys_set'])} set"
+        else:
+            key = f"{row['keys'][0]} not set"
+        limits = f"{_short(row['requests_per_minute'])}, {_short(row['tokens_per_minute'])}"
+        prices = f"{_short(row['usd_per_million_input'])}, {_short(row['usd_per_million_output'])}"
+        table.add_row(row["model"], row["provider"], limits, prices, key)
+    console().print(table)
+    waiting = sum(not row["ready"] for row in rows)
+    if waiting:
+        click.echo(f"{waiting} of {len(rows)} cannot be asked yet: set the variable named under `key`.")
+
+
+def _short(number: float | None) -> str:
+    """A limit or price in a few characters; a dash where the file gives none."""
+    if number is None:
+        return "—"
+    return f"{number / 1000:,g}k" if number >= 10_000 else f"{number:,g}"

@@ -1,0 +1,192 @@
+"""`evenhand run`: put the pending queries of a study to one or more models."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evenhand.commands.options import console, db_option, json_option, open_study, print_json, split_list
+from evenhand.commands.selection import selection, selection_options
+
+if TYPE_CHECKING:
+    from runner import Asked, RunOptions, RunSummary
+    from runner.providers import Providers
+    from store import Selection, Study
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  evenhand run smollm2-135m --temperature 1 --seed 7
+  evenhand run gpt-4o-mini deepseek-v3.2 --max-cost 20
+  evenhand run gpt-4o-mini --labels defendant_sex,judge_age --limit 200
+  evenhand run qwen3-8b-local --repeat 3 --temperature 1 --seed 1
+  evenhand run gpt-4o-mini --retry failed,empty
+Stop with Ctrl-C: answers on their way are waited for and stored. The same command goes on where it stopped.
+"""
+)
+@click.argument("models", nargs=-1, required=True)
+@db_option
+@selection_options
+@click.option(
+    "--repeat", "repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Ask each so often."
+)
+@click.option("--temperature", type=click.FloatRange(0, 2), default=0.0, show_default=True)
+@click.option("--top-p", type=click.FloatRange(0, 1, min_open=True), help="Leave out to not send it.")
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    default=2048,
+    show_default=True,
+    help="The longest answer, in tokens.",
+)
+@click.option("--seed", type=int, help="Of the first repeat; the next ones count up.")
+@click.option("--reasoning", help="A reasoning level that the provider entry knows.")
+@click.option("--retry", help="Ask again where the newest outcome is one of these: failed,empty,refused,...")
+@click.option(
+    "--retry-truncated", type=click.IntRange(min=1), help="Ask a truncated answer once more with so many tokens."
+)
+@click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), help="US dollars for this run.")
+@click.option("--max-hours", type=click.FloatRange(min=0, min_open=True), help="Hours for this run.")
+@click.option("--in-flight", type=click.IntRange(min=1), help="At most so many open requests a lane.")
+@click.option(
+    "--providers",
+    "providers_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Read this providers.toml.",
+)
+@click.option(
+    "--gguf",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Serve this model file instead of the embedded one.",
+)
+@click.option(
+    "--monitor",
+    type=click.Choice(["auto", "live", "lines", "json", "none"]),
+    default="auto",
+    show_default=True,
+    help="Progress: live tables on a terminal, a line every 10 s elsewhere.",
+)
+@json_option
+def command(
+    models: tuple[str, ...],
+    db: Path,
+    collection: str | None,
+    labels: str | None,
+    documents: str | None,
+    limit: int | None,
+    shard: tuple[int, int] | None,
+    temperature: float,
+    top_p: float | None,
+    max_tokens: int,
+    seed: int | None,
+    reasoning: str | None,
+    retry: str | None,
+    providers_file: Path | None,
+    gguf: Path | None,
+    monitor: str,
+    as_json: bool,
+    **limits: Any,
+) -> None:
+    """Put the pending queries to one or more MODELS (names from `evenhand providers`).
+
+    Every answer is on disk before it counts. What is already answered is not asked again, so after a crash or a
+    stop the same command goes on. MODEL@PROVIDER keeps to one provider. The embedded model's server is started
+    and stopped by itself.
+    """
+    from runner import RunOptions, load_providers  # noqa: PLC0415
+
+    providers = load_providers(providers_file)
+    for model in models:
+        providers.resolve(model)
+    settings: dict[str, Any] = {
+        "temperature": temperature,
+        "top_p": top_p,
+        "max_tokens": max_tokens,
+        "seed": seed,
+        "reasoning": reasoning,
+    }
+    options = RunOptions(
+        retry_outcomes=split_list(retry) or (),
+        monitor="none" if as_json and monitor == "auto" else monitor,  # type: ignore[arg-type]
+        **limits,
+    )
+    with open_study(db) as study:
+        summary = run_study(
+            study,
+            providers,
+            models,
+            selection(collection, labels, documents, limit, shard),
+            settings=settings,
+            options=options,
+            gguf=gguf,
+        )
+    print_run(summary, as_json=as_json)
+    sys.exit(summary.exit_code)
+
+
+def run_study(
+    study: Study,
+    providers: Providers,
+    models: tuple[str, ...],
+    selected: Selection,
+    *,
+    settings: dict[str, Any],
+    options: RunOptions,
+    gguf: Path | None = None,
+    script: Any = None,
+) -> RunSummary:
+    """Start what the models need, ask, and say how it ended."""
+    from evenhand.engines import started  # noqa: PLC0415
+    from runner import Asked, run  # noqa: PLC0415
+
+    async def ask() -> RunSummary:
+        async with started(providers, models, study, gguf=gguf, script=script) as served:
+            asked: list[Asked] = []
+            for model in models:
+                entry = served.resolve(model)
+                entry.usable()
+                extra = {"gguf": gguf.name} if gguf is not None and entry.kind == "embedded" else None
+                asked.append(Asked(entry.settings(**settings, extra=extra), entry))
+            return await run(study, asked, selected, options)
+
+    return _with_fast_loop(ask)
+
+
+def _with_fast_loop(main: Any) -> Any:
+    """Run a coroutine function on uvloop where there is one."""
+    try:
+        import uvloop  # noqa: PLC0415
+    except ImportError:
+        return asyncio.run(main())
+    return uvloop.run(main())
+
+
+def print_run(summary: RunSummary, *, as_json: bool) -> None:
+    """Say in a few lines what a run did."""
+    if as_json:
+        print_json(
+            {
+                "run_id": str(summary.run_id) if summary.run_id else None,
+                "state": summary.state,
+                "message": summary.message,
+                "counts": dict(summary.counts),
+                "pending": summary.pending,
+                "seconds": summary.seconds,
+                "cost_usd": summary.cost_usd,
+                "status": dict(summary.status),
+            }
+        )
+        return
+    out = console()
+    counts = ", ".join(f"{count:,} {outcome}" for outcome, count in summary.counts.items() if count)
+    out.print(f"{summary.message}", style="bold" if summary.state == "finished" else "bold red", markup=False)
+    out.print(
+        f"Stored: {counts or 'nothing new'}. Still to ask: {summary.pending:,}. "
+        f"{summary.seconds:,.0f} s, ${summary.cost_usd:,.4f}.",
+        markup=False,
+    )

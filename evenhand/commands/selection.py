@@ -1,0 +1,70 @@
+"""The options that say which queries: shared by `run` and `estimate`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from evenhand.commands.options import split_list
+
+if TYPE_CHECKING:
+    from store import Selection
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class ShardType(click.ParamType):
+    """`i/n`: the i-th of n parts."""
+
+    name = "i/n"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        """Read `2/4` as (2, 4)."""
+        if isinstance(value, tuple):
+            return (int(value[0]), int(value[1]))
+        part, slash, parts = str(value).partition("/")
+        if slash and part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts):
+            return (int(part), int(parts))
+        return self.fail(f"{value!r} is not a part: write 2/4 for the second of four.", param, ctx)
+
+
+def selection_options(command: Command) -> Command:
+    """Add --collection, --labels, --documents, --limit and --shard."""
+    for option in (
+        click.option("--shard", type=ShardType(), help="Only the i-th of n parts, by document; see `merge`."),
+        click.option(
+            "--limit",
+            type=click.IntRange(min=1),
+            help="At most so many queries, in whole document x label sets.",
+        ),
+        click.option("--documents", help="Only these documents: ids, separated by commas."),
+        click.option("--labels", help="Only these labels, separated by commas."),
+        click.option("--collection", help="Only this collection. [default: all]"),
+    ):
+        command = option(command)
+    return command
+
+
+def selection(
+    collection: str | None,
+    labels: str | None,
+    documents: str | None,
+    limit: int | None,
+    shard: tuple[int, int] | None,
+) -> Selection:
+    """Make a selection of what was typed; labels may be given by their published keys too."""
+    from judifair.catalogue import by_key  # noqa: PLC0415
+    from store import Selection  # noqa: PLC0415
+
+    wanted = split_list(labels)
+    if wanted is not None:
+        known = by_key()
+        # An unknown label is left as it is: the store says that the study does not have it, and what it has.
+        wanted = tuple(known[name].key if name in known else name for name in wanted)
+    return Selection(
+        collection=collection, labels=wanted, documents=split_list(documents), limit=limit, shard=shard
+    )

@@ -1,0 +1,86 @@
+"""`evenhand sql`: one read-only question to a study, also while a run writes into it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from evenhand.commands.options import console, db_option, json_option, print_json
+
+SCREEN_ROWS = 1_000
+JSON_ROWS = 1_000_000
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  evenhand sql "SELECT label, value, coef, p, n FROM estimates WHERE variant = 'main' ORDER BY p LIMIT 10"
+  evenhand sql "SELECT outcome, count(*) FROM predictions GROUP BY outcome"
+  evenhand sql "SELECT doc_id, value, months FROM answers WHERE label = 'defendant_sex'" --json
+  evenhand sql - < question.sql
+"""
+)
+@click.argument("query")
+@db_option
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    help=f"Rows at most. [default: {SCREEN_ROWS:,}; with --json {JSON_ROWS:,}, and more is an error]",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="Seconds after which the question is given up.",
+)
+@json_option
+def command(query: str, db: Path, limit: int | None, timeout: float, as_json: bool) -> None:
+    """Ask the study a question in SQL, read-only.
+
+    One SELECT (or EXPLAIN); nothing can be changed and no other file can be read. `-` reads the question from
+    standard input. While a run writes into the study its process answers, and the output says so. People mostly
+    ask the views and tables `answers`, `estimates`, `label_metrics`, `model_metrics`, `queries`, `runs`.
+    """
+    from store.live import ask  # noqa: PLC0415
+
+    text = sys.stdin.read() if query == "-" else query
+    cap = limit if limit is not None else (JSON_ROWS if as_json else SCREEN_ROWS)
+    rows = ask(db, text, limit=cap, timeout_s=timeout)
+    if as_json:
+        if rows.truncated:
+            from store.errors import BadInput  # noqa: PLC0415
+
+            raise BadInput(
+                f"The answer has more than {cap:,} rows.",
+                hint="Nothing was printed, as a cut answer looks like a whole one: raise --limit, or add a "
+                "LIMIT to the question.",
+            )
+        print_json([dict(zip(rows.columns, row, strict=True)) for row in rows.rows])
+        return
+    _print_table(rows.columns, rows.rows)
+    if rows.truncated:
+        click.echo(f"The first {cap:,} rows; there are more (--limit).", err=True)
+    if rows.live:
+        click.echo("Answered by the running process.", err=True)
+
+
+def _print_table(columns: tuple[str, ...] | list[str], rows: list[tuple[object, ...]]) -> None:
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table()
+    for index, name in enumerate(columns):
+        numeric = all(isinstance(row[index], int | float) for row in rows if row[index] is not None)
+        table.add_column(Text(name), justify="right" if rows and numeric else "left", overflow="fold")
+    for row in rows:
+        # Text, not str: what a model answered may look like rich's markup.
+        table.add_row(*(Text("" if cell is None else _shown(cell)) for cell in row))
+    console().print(table)
+    click.echo(f"{len(rows):,} row{'' if len(rows) == 1 else 's'}", err=True)
+
+
+def _shown(cell: object) -> str:
+    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
