@@ -1,0 +1,204 @@
+"""Estimates of a label in every specification: a row for each treated value, estimated or not.
+
+Specifications that share outcome and sample share one fit: clustered, robust and by-charge errors then cost a
+covariance matrix each. Nothing here raises on a sample that is too small or too regular; the row says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from scipy import stats
+
+from analyze import sample as samples
+from analyze import within
+from analyze.fixest import Fixest
+from analyze.frame import Floats, Ints, LabelRows
+from analyze.sample import NO_FREEDOM, NO_VARIATION, ONE_CLUSTER, Sample
+from analyze.specification import Specification
+from analyze.within import Errors
+
+Engine = Literal["pyfixest", "numpy"]
+
+NO_SPREAD = "no spread: every document moves alike"
+
+_ROUNDING = 1e-10
+"""A standard error below this share of the outcome's largest move is rounding, not an estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One row of the table `estimates`, without the cell's columns."""
+
+    label: str
+    value: str
+    variant: str
+    coef: float | None
+    se: float | None
+    t: float | None
+    df: float | None
+    p: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    documents: int
+    clusters: int | None
+    changers: int
+    note: str | None
+
+
+class _Fit(Protocol):
+    """What both estimators give."""
+
+    @property
+    def coef(self) -> Floats: ...
+
+    def robust(self) -> Errors: ...
+
+    def clustered(self, name: str) -> Errors: ...
+
+
+class _Numpy:
+    """The numpy estimator with pyfixest's face: clusters by name."""
+
+    def __init__(self, y: Floats, x: Floats, doc: Ints, clusters: dict[str, Ints]) -> None:
+        self._fit = within.fit(y, x, doc)
+        self._clusters = clusters
+        self.coef = self._fit.coef
+
+    def robust(self) -> Errors:
+        return self._fit.robust()
+
+    def clustered(self, name: str) -> Errors:
+        return self._fit.clustered(self._clusters[name])
+
+
+def value_names(rows: LabelRows) -> tuple[str, ...]:
+    """What the estimates are called; a continuous treatment has one, named by its last treated value."""
+    design = rows.design
+    if not design.continuous:
+        return design.treated
+    return (design.treated[-1] if design.treated else "dose",)
+
+
+def estimate_label(
+    rows: LabelRows, specifications: Sequence[Specification], engine: Engine = "pyfixest"
+) -> list[Estimate]:
+    """Every specification's estimates of one label, in the specifications' order."""
+    wanted: dict[str, set[str]] = {}
+    for spec in specifications:
+        if spec.cluster is not None:
+            wanted.setdefault(spec.outcome, set()).add(spec.cluster)
+    fits: dict[tuple[str, bytes], _Fit] = {}
+    found: list[Estimate] = []
+    for spec in specifications:
+        cluster = None if spec.cluster is None else rows.clusters[spec.cluster]
+        outcome = rows.columns[spec.outcome]
+        sample = samples.prepare(rows, outcome, rows.samples[spec.sample], cluster)
+        reason = _too_few(sample, cluster)
+        if reason is not None:
+            found += _not_estimated(rows, spec, sample, reason)
+            continue
+        key = (spec.outcome, sample.rows.tobytes())
+        if key not in fits:
+            codes = {name: rows.clusters[name][sample.rows] for name in wanted.get(spec.outcome, ())}
+            usable = {name: c for name, c in codes.items() if c.min() >= 0}
+            build = Fixest if engine == "pyfixest" else _Numpy
+            fits[key] = build(sample.y, sample.x, sample.doc, usable)
+        fit = fits[key]
+        errors = fit.robust() if spec.cluster is None else fit.clustered(spec.cluster)
+        found += _estimated(rows, spec, sample, fit.coef, errors)
+    return found
+
+
+def _too_few(sample: Sample, cluster: Ints | None) -> str | None:
+    """Why a prepared sample still cannot be fitted."""
+    if not sample.columns:
+        return ""
+    constant = within.demean(sample.y[:, None], sample.doc, sample.documents)
+    if np.abs(constant).max() <= _ROUNDING * max(1.0, float(np.abs(sample.y).max())):
+        return NO_VARIATION
+    k = len(sample.columns)
+    if cluster is None:
+        return NO_FREEDOM if sample.n - sample.documents - k <= 0 else None
+    if len(np.unique(cluster[sample.rows])) < 2:
+        return ONE_CLUSTER
+    return NO_FREEDOM if sample.n - k - 1 <= 0 else None
+
+
+def _not_estimated(rows: LabelRows, spec: Specification, sample: Sample, reason: str) -> list[Estimate]:
+    """Rows without a p. Where nothing changes the effect is known to be zero, and still nothing to test."""
+    zero = reason == NO_VARIATION
+    found = []
+    for j, name in enumerate(value_names(rows)):
+        why = sample.reasons[j] or reason
+        found.append(
+            Estimate(
+                label=rows.design.label,
+                value=name,
+                variant=spec.name,
+                coef=0.0 if zero and sample.reasons[j] is None else None,
+                se=None,
+                t=None,
+                df=None,
+                p=None,
+                ci_low=None,
+                ci_high=None,
+                n=sample.n,
+                documents=sample.documents,
+                clusters=None,
+                changers=0,
+                note=_note(why, sample),
+            )
+        )
+    return found
+
+
+def _estimated(
+    rows: LabelRows, spec: Specification, sample: Sample, coef: Floats, errors: Errors
+) -> list[Estimate]:
+    moves = samples.changers(rows, sample)
+    largest = float(np.abs(within.demean(sample.y[:, None], sample.doc, sample.documents)).max())
+    t_95 = float(stats.t.ppf(0.975, errors.df))
+    found = []
+    for j, name in enumerate(value_names(rows)):
+        reason = sample.reasons[j]
+        b = se = t = p = low = high = None
+        if reason is None:
+            at = sample.columns.index(j)
+            b, spread = float(coef[at]), float(errors.se[at])
+            if not spread > _ROUNDING * largest:
+                same = moves[j] == 0 and abs(b) <= _ROUNDING * largest
+                b, reason = (0.0, NO_VARIATION) if same else (b, NO_SPREAD)
+            else:
+                se, t = spread, b / spread
+                p = float(2 * stats.t.sf(abs(t), errors.df))
+                low, high = b - t_95 * se, b + t_95 * se
+        found.append(
+            Estimate(
+                label=rows.design.label,
+                value=name,
+                variant=spec.name,
+                coef=b,
+                se=se,
+                t=t,
+                df=errors.df if se is not None else None,
+                p=p,
+                ci_low=low,
+                ci_high=high,
+                n=sample.n,
+                documents=sample.documents,
+                clusters=errors.clusters,
+                changers=moves.get(j, 0),
+                note=_note(reason, sample),
+            )
+        )
+    return found
+
+
+def _note(reason: str | None, sample: Sample) -> str | None:
+    parts = [part for part in (reason, sample.left_out) if part]
+    return "; ".join(parts) or None
