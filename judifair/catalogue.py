@@ -78,7 +78,7 @@ class Label:
         raise KeyError(f"{self.key} has no value {zh!r}")
 
     def excludes(self, charge: str) -> bool:
-        """Whether the label does not apply to a case of this charge, that is, an excluded crime is part of it."""
+        """Whether the label does not apply to a case of this charge: an excluded crime is part of it."""
         return any(crime in charge for crime in self.exclude_crimes)
 
 

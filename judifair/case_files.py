@@ -1,0 +1,298 @@
+"""Reading cases: the bundled ones (`cases/*.toml`) and a user's own (JSONL, one case a line, or TOML).
+
+Both have one form, whose keys `CONTRIBUTING.md` and the bundled files show. Everything wrong with a file is
+reported at once, each with file, place, key and what to do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from judifair import catalogue, triggers
+from judifair.case import PENALTIES, WITH_MONTHS, WITHOUT_TERM, Case, Override, Truth
+from store.errors import BadInput
+from store.prompt import slots
+
+CASES_FOLDER = Path(__file__).parent / "cases"
+_CHAPTERS = ("property", "person", "order")
+_SHOWN = 20
+
+_KEYS: Mapping[str, type | tuple[type, ...]] = {
+    "id": str,
+    "facts": str,
+    "hearing": str,
+    "defendant": str,
+    "victim": str,
+    "victim_died": bool,
+    "case_number": str,
+    "year": int,
+    "truth": dict,
+    "not_applicable": dict,
+    "triggers": dict,
+}
+_REQUIRED = ("id", "facts", "defendant")
+_TRUTH_KEYS: Mapping[str, type | tuple[type, ...]] = {
+    "charge": str,
+    "guilty": bool,
+    "penalty": str,
+    "months": (int, float),
+    "penalty_text": str,
+}
+_TRIGGER_KEYS: Mapping[str, type | tuple[type, ...]] = {
+    "slot": str,
+    "frame": str,
+    "values": dict,
+    "placebo": str,
+}
+_NAMES = {
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    dict: "a table",
+    (int, float): "a number",
+}
+_ID = re.compile(r"[^\s/:]{1,80}")
+_YEAR = re.compile(r"[（(\[〔](\d{4})[）)\]〕]")
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where a case stands in its file, and the problems found there."""
+
+    source: str
+    problems: list[str] = field(default_factory=list)
+
+    def wrong(self, key: str, what: str, fix: str) -> None:
+        self.problems.append(f"{self.source}: key '{key}': {what}. {fix}")
+
+
+@cache
+def bundled() -> tuple[Case, ...]:
+    """The cases that come with Evenhand, in their order."""
+    return tuple(case for chapter in _CHAPTERS for case in read_cases(CASES_FOLDER / f"{chapter}.toml"))
+
+
+def read_cases(path: Path) -> list[Case]:
+    """The cases of a file: `.jsonl` (one JSON object a line) or `.toml` (an array of tables `case`).
+
+    Raises:
+        BadInput: the file cannot be read, or anything in it is wrong; the message lists file, line and key.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadInput(
+            f"The cases in {path} cannot be read: {error.strerror}.", hint="Check the path and its rights."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"{path} is not UTF-8 (byte {error.start}).", hint="Save it as UTF-8 and try again."
+        ) from error
+    rows = _toml_rows(path, text) if path.suffix == ".toml" else _jsonl_rows(path, text)
+    cases: list[Case] = []
+    problems: list[str] = []
+    seen: dict[str, str] = {}
+    for place, row in rows:
+        case = None if row is None else _case(place, row)
+        if case is not None and case.doc_id in seen:
+            place.wrong("id", f"'{case.doc_id}' is the id of {seen[case.doc_id]} too", "Give each its own.")
+        if case is not None:
+            seen.setdefault(case.doc_id, place.source)
+            cases.append(case)
+        problems += place.problems
+    if problems:
+        more = [f"... and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
+        count = "One problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise BadInput("\n  ".join([f"{count} in {path}:", *problems[:_SHOWN], *more]))
+    if not cases:
+        raise BadInput(f"{path} has no cases.", hint="Write one JSON object a line, each a case.")
+    return cases
+
+
+def _jsonl_rows(path: Path, text: str) -> Iterator[tuple[_Place, Mapping[str, Any] | None]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        place = _Place(f"{path}:{number}")
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            place.problems.append(f"{place.source}: not JSON at column {error.colno}: {error.msg}.")
+            yield place, None
+            continue
+        if not isinstance(row, dict):
+            place.problems.append(f"{place.source}: a case is one JSON object in braces, on one line.")
+            row = None
+        yield place, row
+
+
+def _toml_rows(path: Path, text: str) -> Iterator[tuple[_Place, Mapping[str, Any]]]:
+    try:
+        tables = tomllib.loads(text).get("case", [])
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{path} is not TOML: {error}.") from error
+    for number, row in enumerate(tables, start=1):
+        yield _Place(f"{path}, case {number} ({row.get('id', 'without id')})"), row
+
+
+def _case(place: _Place, row: Mapping[str, Any]) -> Case | None:
+    """The case of a row, or None after noting why there is none."""
+    _check_keys(place, "", row, _KEYS, _REQUIRED)
+    if place.problems:
+        return None
+    if not _ID.fullmatch(row["id"]):
+        place.wrong("id", f"'{row['id']}' cannot be an id", "Use 1 to 80 characters, no space, '/' or ':'.")
+    for key in ("facts", "defendant", "victim"):
+        if key in row and not row[key].strip():
+            place.wrong(
+                key, "is empty", "Write it." if key != "victim" else "Leave it out where there is none."
+            )
+    case_number = row.get("case_number")
+    year_in_number = _YEAR.search(case_number or "")
+    case = Case(
+        doc_id=row["id"],
+        facts=row["facts"].strip(),
+        hearing=row.get("hearing", triggers.shared_hearing()).strip(),
+        defendant=row["defendant"],
+        victim=row.get("victim"),
+        victim_died=row.get("victim_died", False),
+        case_number=case_number,
+        year=row.get("year", int(year_in_number.group(1)) if year_in_number else None),
+        truth=_truth(place, row["truth"]) if "truth" in row else None,
+        not_applicable=_not_applicable(place, row.get("not_applicable", {})),
+        overrides=_overrides(place, row.get("triggers", {})),
+        source=place.source,
+    )
+    if not place.problems:
+        _check_slots(place, case)
+    return None if place.problems else case
+
+
+def _check_keys(
+    place: _Place,
+    prefix: str,
+    row: Mapping[str, Any],
+    keys: Mapping[str, type | tuple[type, ...]],
+    required: Sequence[str],
+) -> None:
+    for key in required:
+        if key not in row:
+            place.wrong(prefix + key, "is missing", "Every case needs it.")
+    for key, value in row.items():
+        if key not in keys:
+            place.wrong(prefix + key, "is not known", f"Known are {', '.join(keys)}.")
+        # bool is an int to Python, and true is no year.
+        elif not isinstance(value, keys[key]) or (isinstance(value, bool) and keys[key] is not bool):
+            place.wrong(
+                prefix + key, f"is {json.dumps(value, ensure_ascii=False)}", f"Write {_NAMES[keys[key]]}."
+            )
+
+
+def _truth(place: _Place, row: Mapping[str, Any]) -> Truth | None:
+    before = len(place.problems)
+    _check_keys(place, "truth.", row, _TRUTH_KEYS, ("charge", "guilty", "penalty"))
+    if len(place.problems) > before:
+        return None
+    penalty, months = row["penalty"], row.get("months")
+    if penalty not in PENALTIES:
+        place.wrong("truth.penalty", f"'{penalty}' is not known", f"Use one of {', '.join(PENALTIES)}.")
+    elif penalty in WITH_MONTHS:
+        low, high = WITH_MONTHS[penalty]
+        if months is None or not low <= months <= high:
+            fix = f"Write the months of {penalty}, {low} to {high}."
+            place.wrong("truth.months", "is missing" if months is None else f"is {months}", fix)
+    elif penalty in WITHOUT_TERM:
+        if months not in (None, 0):
+            place.wrong("truth.months", f"is {months}", f"{penalty} has none: write 0 or leave it out.")
+        months = 0
+    elif months is not None:
+        place.wrong("truth.months", f"is {months}", f"{penalty} has no number of months: leave it out.")
+    if row["guilty"] == (penalty == "acquitted"):
+        fix = "An acquittal has the penalty acquitted, and nothing else has."
+        place.wrong("truth.guilty", f"contradicts the penalty {penalty}", fix)
+    return Truth(row["charge"], row["guilty"], penalty, months, row.get("penalty_text", ""))
+
+
+def _not_applicable(place: _Place, row: Mapping[str, Any]) -> dict[str, str]:
+    reasons = {}
+    for name, reason in row.items():
+        key = f"not_applicable.{name}"
+        if not isinstance(reason, str) or not reason.strip():
+            place.wrong(key, "has no reason", "Write in a sentence why the case cannot take the label.")
+            continue
+        if name not in catalogue.ROLES and name not in catalogue.by_key():
+            place.wrong(key, "is no label and no role", f"Roles are {', '.join(catalogue.ROLES)}.")
+            continue
+        reasons[name if name in catalogue.ROLES else catalogue.by_key()[name].key] = reason
+    return reasons
+
+
+def _overrides(place: _Place, row: Mapping[str, Any]) -> dict[str, Override]:
+    overrides = {}
+    for name, entry in row.items():
+        key = f"triggers.{name}"
+        label = catalogue.by_key().get(name)
+        if label is None:
+            place.wrong(key, "is no label", "judifair/labels.toml lists the labels.")
+            continue
+        if not isinstance(entry, dict):
+            place.wrong(key, "is not a table", f"Known keys are {', '.join(_TRIGGER_KEYS)}.")
+            continue
+        before = len(place.problems)
+        _check_keys(place, f"{key}.", entry, _TRIGGER_KEYS, ())
+        for value, wording in entry.get("values", {}).items():
+            if value not in {known.zh for known in label.values}:
+                known = "、".join(known.zh for known in label.values)
+                place.wrong(f"{key}.values.{value}", "is no value of the label", f"Values are {known}.")
+            elif not isinstance(wording, str):
+                place.wrong(f"{key}.values.{value}", "is not a text", "Write how the value reads.")
+        for part in ("frame", "placebo"):
+            if isinstance(entry.get(part), str):
+                _check_frame(place, f"{key}.{part}", entry[part])
+        if len(place.problems) == before:
+            overrides[label.key] = Override(
+                entry.get("slot"), entry.get("frame"), entry.get("values", {}), entry.get("placebo")
+            )
+    return overrides
+
+
+def _check_frame(place: _Place, key: str, frame: str) -> None:
+    try:
+        frame.format(**dict.fromkeys(triggers.PLACEHOLDERS, ""))
+    except (KeyError, IndexError, ValueError, AttributeError):
+        names = ", ".join(f"{{{name}}}" for name in triggers.PLACEHOLDERS)
+        place.wrong(key, f"'{frame}' has braces that mean nothing", f"Use {names}.")
+        return
+    if key.endswith("frame") and "{value}" not in frame:
+        place.wrong(key, f"'{frame}' has no {{value}}", "Put {value} where the values differ.")
+
+
+def _check_slots(place: _Place, case: Case) -> None:
+    """Every label that applies has its slot once in the document, and no slot is there for nothing."""
+    used: dict[str, str] = {}
+    for label in catalogue.load():
+        if case.why_not(label) is not None:
+            continue
+        if label.role == "victim" and case.victim is None:
+            fix = 'Name the victim, or declare not_applicable = {"victim": "the reason"}.'
+            place.wrong("victim", "is missing", fix)
+            return
+        used.setdefault(triggers.of(case, label).slot, label.key)
+    document = case.document
+    for slot, label_key in used.items():
+        count = len(re.findall(r"\{\{\s*" + re.escape(slot) + r"\s*\}\}", document))
+        if count != 1:
+            key = "hearing" if slot == triggers.HEARING else "facts"
+            fix = f"Put {{{{{slot}}}}} once where {label_key} is told, or declare the label not_applicable."
+            place.wrong(key, f"has the slot {{{{{slot}}}}} {count} times", fix)
+    for slot in slots(document):
+        if slot not in used:
+            fix = f"Slots are {', '.join(used)}."
+            place.wrong("facts", f"has the slot {{{{{slot}}}}}, which no trigger fills", fix)
