@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from runner.options import Asked, RunOptions, RunSummary
 
 if TYPE_CHECKING:
-    from store.pending import Selection
+    from store.asking import Selection
     from store.study import Study
 
 

@@ -1,0 +1,65 @@
+"""How many requests a lane keeps open: few at first, then twice as many, fewer when a server has too much."""
+
+from __future__ import annotations
+
+_CUT = 0.7
+_NEAR = 0.9
+_FORGET_S = 60.0
+
+
+class InFlight:
+    """An adaptive limit. Times are seconds of any monotonic clock, given by the caller.
+
+    Below `_fast_below` each answer opens one more (a doubling for each round trip); above it a whole round of
+    answers does. An overload cuts once for all requests that were sent before the cut, and the level at which
+    it happened is remembered: the way back is fast up to close below it, and slow past it.
+    """
+
+    __slots__ = ("_ceiling", "_cut_at", "_fast_below", "_limit", "cuts", "most")
+
+    def __init__(self, most: int, start: int) -> None:
+        self.most = most
+        self._limit = float(min(start, most))
+        self._fast_below = float(most)
+        self._ceiling: float | None = None
+        self._cut_at = -1e9
+        self.cuts = 0
+
+    @property
+    def limit(self) -> int:
+        """The most requests to keep open now."""
+        return int(self._limit)
+
+    @property
+    def ceiling(self) -> int | None:
+        """The level at which the server last was overloaded."""
+        return None if self._ceiling is None else int(self._ceiling)
+
+    def succeeded(self, in_flight: int, now: float) -> None:
+        """An answer came while so many were open; a limit that was not reached has not been tried."""
+        if self._limit >= self.most or in_flight < self._limit * 0.8:
+            return
+        if self._limit < self._fast_below:
+            step = 1.0
+        else:
+            step = 1.0 / self._limit
+            if self._ceiling is not None and now - self._cut_at < _FORGET_S:
+                step *= 0.25
+        self._limit = min(self._limit + step, float(self.most))
+
+    def overloaded(self, sent_at: float, now: float) -> bool:
+        """The server said it has too much. True if this began an episode, and the limit was cut."""
+        if sent_at <= self._cut_at:
+            return False
+        self._cut_at = now
+        self._ceiling = self._limit
+        self._fast_below = self._limit * _NEAR
+        self._limit = max(1.0, self._limit * _CUT)
+        self.cuts += 1
+        return True
+
+    def probe(self) -> None:
+        """The server seems to be gone: one request at a time until it answers."""
+        if self._limit > 1.0:
+            self._fast_below = max(self._limit * _NEAR, 2.0)
+        self._limit = 1.0

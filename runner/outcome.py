@@ -1,0 +1,67 @@
+"""What can come of one request: an answer of four outcomes, or a fault whose kind decides what is next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What a request came to; tries are counted by these."""
+
+    OK = "ok"
+    RATE_LIMITED = "rate_limited"
+    OVERLOADED = "overloaded"
+    TIMEOUT = "timeout"
+    CONNECTION = "connection"
+    SERVER_ERROR = "server_error"
+    BAD_BODY = "bad_body"
+    NO_CHOICES = "no_choices"
+    BAD_KEY = "bad_key"
+    NO_MONEY = "no_money"
+    NO_MODEL = "no_model"
+    CONTEXT_OVERFLOW = "context_overflow"
+    REJECTED = "rejected"
+
+
+REQUEUED = frozenset({Kind.RATE_LIMITED, Kind.OVERLOADED})
+"""Asked again without spending a try: the query is not at fault."""
+
+RETRIED = frozenset(
+    {Kind.TIMEOUT, Kind.CONNECTION, Kind.SERVER_ERROR, Kind.BAD_BODY, Kind.NO_CHOICES},
+)
+"""Asked again after a while, as often as the budget of tries allows."""
+
+PARKING = frozenset({Kind.BAD_KEY, Kind.NO_MONEY})
+"""The key is of no more use in this run."""
+
+TERMINAL = frozenset({Kind.CONTEXT_OVERFLOW, Kind.REJECTED})
+"""Asking the same again would get the same."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the model said. `cost_usd` only where the provider itself states it."""
+
+    outcome: str
+    """answered, refused, empty or truncated"""
+    text: str
+    reasoning: str | None = None
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+    model: str | None = None
+    fingerprint: str | None = None
+
+
+@dataclass(slots=True)
+class Fault:
+    """Why there is no answer. The message is redacted."""
+
+    kind: Kind
+    message: str
+    status: int | None = None
+    retry_after: float | None = None
+    """Seconds, where the server said so."""

@@ -1,0 +1,118 @@
+"""What servers say about their limits: `Retry-After`, `retry-after-ms`, `x-ratelimit-*` and their cousins."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?\Z")
+_IN_TEXT = re.compile(
+    r"""(?:try\ again\ in|retry\ in|"?retryDelay"?:)\s*"?((?:\d+h)?(?:\d+m(?!s))?(?:\d+(?:\.\d+)?m?s)?)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_EPOCH = 1e9  # a number of seconds beyond this is a date, not a duration
+_EPOCH_MS = 1e12
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """One limit as the server states it. `reset_s`: seconds from now."""
+
+    limit: float | None
+    remaining: float | None
+    reset_s: float | None
+
+
+def duration(text: str, now: float) -> float | None:
+    """Seconds meant by '1.5', '6m0s', '12ms', an HTTP or ISO date, or a Unix time; None when unreadable.
+
+    `now` is a Unix time.
+    """
+    text = text.strip()
+    try:
+        number = float(text)
+    except ValueError:
+        pass
+    else:
+        if math.isnan(number) or number < 0:
+            return None
+        if number > _EPOCH_MS:
+            number = number / 1000 - now
+        elif number > _EPOCH:
+            number -= now
+        return max(number, 0.0)
+    if text and (match := _DURATION.match(text)):
+        days, hours, minutes, seconds, millis = (float(part or 0) for part in match.groups())
+        return days * 86400 + hours * 3600 + minutes * 60 + seconds + millis / 1000
+    return _date(text, now)
+
+
+def _date(text: str, now: float) -> float | None:
+    for read in (dt.datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            when = read(text)
+        except (ValueError, TypeError, IndexError):
+            continue
+        if when.tzinfo is None:
+            when = when.replace(tzinfo=dt.UTC)
+        return max(when.timestamp() - now, 0.0)
+    return None
+
+
+def retry_after(headers: Mapping[str, str], body: str = "", now: float | None = None) -> float | None:
+    """Seconds to stay away, from the headers or, where they are silent, from the error text."""
+    now = time.time() if now is None else now
+    if (millis := headers.get("retry-after-ms")) is not None:
+        try:
+            return max(float(millis), 0.0) / 1000
+        except ValueError:
+            pass
+    if (value := headers.get("Retry-After")) is not None and (seconds := duration(value, now)) is not None:
+        return seconds
+    if body and (match := _IN_TEXT.search(body)) and match[1]:
+        return duration(match[1], now)
+    return None
+
+
+_FAMILIES = (
+    ("x-ratelimit-limit-{}", "x-ratelimit-remaining-{}", "x-ratelimit-reset-{}"),
+    ("anthropic-ratelimit-{}-limit", "anthropic-ratelimit-{}-remaining", "anthropic-ratelimit-{}-reset"),
+)
+_NAMES = {
+    what: [tuple(name.format(what) for name in family) for family in _FAMILIES]
+    for what in ("requests", "tokens")
+}
+_NAMES["requests"].append(("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"))
+
+
+def speaks_of_limits(headers: Mapping[str, str]) -> bool:
+    """A cheap look, for the path of every answer."""
+    return "x-ratelimit-remaining-requests" in headers or any(
+        remaining in headers for names in _NAMES.values() for _, remaining, _ in names
+    )
+
+
+def allowance(headers: Mapping[str, str], what: str, now: float | None = None) -> Allowance | None:
+    """What the headers say about 'requests' or 'tokens'; None when they are silent."""
+    now = time.time() if now is None else now
+    for limit, remaining, reset in _NAMES[what]:
+        if limit in headers or remaining in headers:
+            reset_text = headers.get(reset)
+            return Allowance(
+                limit=_number(headers.get(limit)),
+                remaining=_number(headers.get(remaining)),
+                reset_s=None if reset_text is None else duration(reset_text, now),
+            )
+    return None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,162 @@
+"""Pace and in-flight limit against simulated servers, on a clock of their own."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+
+import pytest
+
+from runner.in_flight import InFlight
+from runner.pace import Pace
+
+
+class Strict:
+    """A server that counts what arrived in its window, and refuses what is beyond its limit."""
+
+    def __init__(self, limit: float, sliding: bool, phase: float) -> None:
+        self.limit, self.sliding, self.phase = limit, sliding, phase
+        self.log: deque[tuple[float, float]] = deque()
+        self.accepted = self.refused = self.counted = 0.0
+
+    def arrive(self, at: float, amount: float) -> bool:
+        start = at - 60 if self.sliding else at - (at - self.phase) % 60
+        while self.log and self.log[0][0] <= start:
+            self.counted -= self.log.popleft()[1]
+        if self.counted + amount > self.limit:
+            self.refused += amount
+            return False
+        self.log.append((at, amount))
+        self.counted += amount
+        self.accepted += amount
+        return True
+
+
+def drive(pace: Pace, server: Strict, amounts, *, drift: float, seed: int) -> None:
+    """Sends as the pace allows; each request drifts on its way."""
+    rng = random.Random(seed)
+    now, sent = 0.0, []
+    amount = next(amounts)
+    while now < 180:
+        wait = pace.wait(amount, now)
+        if wait > 0:
+            now += max(wait, 0.001)
+            continue
+        pace.take(amount, now)
+        sent.append((now + rng.random() * drift, amount))
+        amount = next(amounts)
+    for at, amount in sorted(sent):
+        server.arrive(at, amount)
+
+
+@pytest.mark.parametrize("limit", [20, 500, 6000])
+@pytest.mark.parametrize("sliding", [True, False])
+def test_requests_fill_a_strict_limit_from_the_first_second_and_never_pass_it(limit, sliding):
+    pace = Pace(limit, 0.0)
+    server = Strict(limit, sliding, phase=17.0)
+    drive(pace, server, iter(lambda: 1.0, None), drift=0.3, seed=1)
+    assert server.refused <= 0.005 * server.accepted
+    assert server.accepted >= 0.97 * 3 * limit - 1
+
+
+def test_tokens_of_unequal_requests_fill_a_strict_limit():
+    limit = 200_000
+    rng = random.Random(5)
+    amounts = iter(lambda: float(rng.randint(1500, 4500)), None)
+    pace, server = Pace(limit, 0.0), Strict(limit, True, 0.0)
+    drive(pace, server, amounts, drift=0.3, seed=2)
+    assert server.refused == 0
+    assert server.accepted >= 0.97 * 3 * limit
+
+
+def test_a_delay_is_made_up_for_only_a_little():
+    pace = Pace(600, 0.0)
+    sent = 0
+    while pace.wait(1, 100.0) == 0:  # nothing was sent for 100 s
+        pace.take(1, 100.0)
+        sent += 1
+    assert 2 <= sent <= 4
+
+
+def test_settling_gives_back_what_was_not_used():
+    pace = Pace(6000, 0.0)
+    ticket = pace.take(3000, 0.0)
+    assert pace.wait(1, 0.0) == pytest.approx(30, abs=0.1)
+    pace.settle(ticket, 100)
+    assert pace.wait(1, 0.0) == pytest.approx(1, abs=0.1)
+
+
+def test_one_request_larger_than_the_whole_limit_is_let_through_alone():
+    pace = Pace(100, 0.0)
+    assert pace.wait(500, 0.0) == 0
+    pace.take(500, 0.0)
+    assert pace.wait(1, 0.0) > 60
+
+
+def test_refusals_slow_it_down_and_time_speeds_it_up_again():
+    pace = Pace(600, 0.0)
+    for _ in range(5):
+        pace.refused(0.0)
+    pace.take(1, 10.0)
+    slowed = pace.wait(1, 10.2)
+    for second in range(40, 400, 31):
+        pace.wait(1, float(second))
+    pace.take(1, 500.0)
+    pace.take(1, 500.0)
+    pace.take(1, 500.0)
+    pace.take(1, 500.0)
+    assert slowed >= 0
+    assert pace.wait(1, 500.0) == pytest.approx(4 * 0.1 - 0.25, abs=0.01)
+
+
+def serve(limit: InFlight, capacity: int, rounds: int) -> tuple[int, int, float]:
+    """A server that refuses what is beyond its capacity, in round trips of a second."""
+    refused = answered = 0
+    levels = []
+    for second in range(rounds):
+        level = limit.limit
+        levels.append(level)
+        accepted = min(level, capacity)
+        answered += accepted
+        refused += level - accepted
+        for _ in range(accepted):
+            limit.succeeded(limit.limit, second + 1.0)
+        for _ in range(level - accepted):
+            limit.overloaded(float(second), second + 1.0)
+    return answered, refused, sum(levels[-580:]) / len(levels[-580:])
+
+
+def test_it_finds_the_capacity_of_a_server_and_stays_close_below():
+    limit = InFlight(most=500, start=8)
+    answered, refused, level = serve(limit, capacity=60, rounds=600)
+    assert 0.8 * 60 <= level <= 61
+    assert refused <= 0.005 * answered
+    assert limit.ceiling is not None
+
+
+def test_it_doubles_at_the_start():
+    limit = InFlight(most=256, start=8)
+    serve(limit, capacity=10_000, rounds=6)
+    assert limit.limit == 256
+
+
+def test_one_episode_cuts_once():
+    limit = InFlight(most=100, start=100)
+    cuts = [limit.overloaded(sent_at=1.0, now=2.0 + i / 100) for i in range(50)]
+    assert cuts.count(True) == 1
+    assert limit.limit == 70
+    assert limit.overloaded(sent_at=3.0, now=4.0)
+
+
+def test_an_unused_limit_does_not_grow():
+    limit = InFlight(most=100, start=10)
+    for _ in range(100):
+        limit.succeeded(in_flight=3, now=1.0)
+    assert limit.limit == 10
+
+
+def test_it_never_falls_below_one():
+    limit = InFlight(most=4, start=1)
+    for second in range(10):
+        limit.overloaded(sent_at=second, now=second + 0.5)
+    assert limit.limit == 1
