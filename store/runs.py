@@ -103,7 +103,21 @@ def add_attempts(study: Study, run_id: uuid.UUID, attempts: Iterable[Attempts]) 
 def list_runs(study: Study) -> list[Run]:
     """All runs, the oldest first."""
     rows = study.connection.execute(statement("list_runs")).fetchall()
-    return [Run(*counts, tuple(models or ()), json.loads(manifest)) for *counts, models, manifest in rows]
+    return [
+        Run(
+            id_,
+            kind,
+            state,
+            started,
+            ended,
+            aside,
+            answers,
+            failures,
+            tuple(models or ()),
+            json.loads(manifest),
+        )
+        for id_, kind, state, started, ended, aside, answers, failures, models, manifest in rows
+    ]
 
 
 def set_aside(study: Study, run_id: uuid.UUID | str, *, aside: bool = True) -> uuid.UUID:
