@@ -20,6 +20,21 @@ _MAGIC = (8, b"DUCK")  # offset and content, in every DuckDB file
 _HOLDER = re.compile(r"Conflicting lock is held in (.*) \(PID (\d+)\)")
 
 Config = dict[str, str | bool | int | float | list[str]]
+PROBE: Config = {"enable_external_access": "false"}
+
+
+class InUse(BadInput):
+    """Another process holds the database."""
+
+    def __init__(self, path: Path, pid: int | None, program: str) -> None:
+        self.pid = pid
+        who = "another process" if pid is None else f"process {pid} ({_command(pid) or program})"
+        stop = "stop it" if pid is None else f"stop it (kill -INT {pid})"
+        super().__init__(
+            f"{path} is in use by {who}",
+            hint=f"Wait until it ends, or {stop}. "
+            "While a run goes on, `evenhand sql`, `status` and `export` work.",
+        )
 
 
 def resolve(path: str | os.PathLike[str]) -> Path:
@@ -70,19 +85,34 @@ def look_before_opening(path: Path, *, create: bool, read_only: bool) -> None:
             raise BadInput(
                 f"{path} may not be written", hint="Change its rights (chmod u+w), or use another --db."
             )
-    _is_ours(path)
+        # Opening to write may already change a file (it replays the log), so the look comes first, read-only.
+        try:
+            connection = duckdb.connect(str(path), read_only=True, config=PROBE)
+        except duckdb.ConnectionException:
+            return  # open in this process already, so it passed this test before
+        except (duckdb.Error, RuntimeError) as error:
+            raise explain(path, error) from error
+        with connection:
+            _check_ours(path, connection)
 
 
 def connect(path: Path, *, read_only: bool, config: Config) -> duckdb.DuckDBPyConnection:
     """Open the file with DuckDB, its errors turned into sentences.
 
     Raises:
-        BadInput: it is held by another process, damaged, of a newer DuckDB, or cannot be written.
+        BadInput: it is held by another process, damaged, of a newer DuckDB, of another program, or cannot be
+            written.
     """
     try:
-        return duckdb.connect(str(path), read_only=read_only, config=config)
+        connection = duckdb.connect(str(path), read_only=read_only, config=config)
     except (duckdb.Error, RuntimeError) as error:
         raise explain(path, error) from error
+    try:
+        _check_ours(path, connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def holder(message: str) -> tuple[int, str] | None:
@@ -96,14 +126,9 @@ def explain(path: Path, error: Exception) -> BadInput:
     text = str(error)
     held = holder(text)
     if held is not None:
-        pid, program = held
-        return BadInput(
-            f"{path} is in use by process {pid} ({_command(pid) or program})",
-            hint=f"Wait until it ends, or stop it (kill -INT {pid}). "
-            "While a run goes on, `evenhand sql`, `status` and `export` work.",
-        )
+        return InUse(path, *held)
     if "Could not set lock" in text:
-        return BadInput(f"{path} is in use by another process", hint="Wait until it ends, or stop it.")
+        return InUse(path, None, "")
     if "different configuration" in text:
         return BadInput(f"{path} is already open in this process with other settings", hint="Close it first.")
     if "newer version" in text or "storage version" in text or "version number" in text:
@@ -151,23 +176,16 @@ def _is_duckdb(path: Path) -> None:
     raise BadInput(f"{path} is {what}", hint="Name a study with --db; a new name makes a new study.")
 
 
-def _is_ours(path: Path) -> None:
+def _check_ours(path: Path, connection: duckdb.DuckDBPyConnection) -> None:
+    """Refuse a database that has tables, and not ours. One without tables may become a study."""
     try:
-        probe = duckdb.connect(str(path), read_only=True, config={"enable_external_access": "false"})
-    except duckdb.ConnectionException:
-        return  # open in this process already, so it passed this test before
-    except (duckdb.Error, RuntimeError) as error:
-        raise explain(path, error) from error
-    try:
-        if STORE.room in applied(probe):
+        if STORE.room in applied(connection):
             return
-        tables = probe.execute("SELECT table_name FROM duckdb_tables() ORDER BY table_name").fetchall()
+        tables = connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY table_name").fetchall()
     except duckdb.BinderException:
         tables = [("migrations",)]  # a table of that name with other columns
     except duckdb.Error as error:
         raise explain(path, error) from error
-    finally:
-        probe.close()
     if tables:
         named = ", ".join(str(row[0]) for row in tables[:3])
         raise BadInput(

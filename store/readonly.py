@@ -13,7 +13,7 @@ import decimal
 import math
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,11 +83,16 @@ def run_sql(
 
 @contextlib.contextmanager
 def reading(
-    source: Study | str | os.PathLike[str], sql: str, *, timeout_s: float = TIMEOUT_S
+    source: Study | str | os.PathLike[str],
+    sql: str,
+    *,
+    timeout_s: float = TIMEOUT_S,
+    interrupts: set[Callable[[], None]] | None = None,
 ) -> Iterator[Reading]:
     """Read the result of one read-only statement, batch by batch, within the block.
 
-    `timeout_s` counts until the end of the block, so a reader that dawdles is stopped too.
+    `timeout_s` counts until the end of the block, so a reader that dawdles is stopped too. While the block
+    lasts, `interrupts` holds a callable that stops the statement.
 
     Raises:
         BadInput: the statement is not allowed (`store.vetting`), wrong, or took too long; the file cannot be
@@ -107,6 +112,8 @@ def reading(
 
     timer = threading.Timer(timeout_s, expire)
     timer.daemon = True
+    interrupts = set() if interrupts is None else interrupts
+    interrupts.add(expire)
     try:
         with _errors(expired, timeout_s):
             statement = vet(cursor, sql)
@@ -120,6 +127,7 @@ def reading(
         yield Reading(schema, _batches(reader, schema, expired, timeout_s))
     finally:
         timer.cancel()
+        interrupts.discard(expire)
         with contextlib.suppress(duckdb.Error):
             cursor.execute("ROLLBACK")
         cursor.close()
