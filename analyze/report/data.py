@@ -1,0 +1,316 @@
+"""What a report shows, read from the study once: estimates, metrics, names, and how asking and reading ended.
+
+Nothing is estimated here. Figures come from the tables that the analysis filled; counts of queries and
+answers come from the study itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from analyze.frame import HoldsConnection, connection_of
+from analyze.report import texts as wording
+from analyze.report.shapes import (
+    CATEGORICAL,
+    Audit,
+    Design,
+    Ended,
+    Estimate,
+    LabelMetric,
+    ModelMetric,
+    Reading,
+    Results,
+    Tally,
+)
+from analyze.report.texts import Texts
+from analyze.specification import Specifications, load
+from store.errors import BadInput
+
+_QUERIES = Path(__file__).parent / "queries"
+
+Connection = HoldsConnection | duckdb.DuckDBPyConnection
+
+
+def read(
+    study: Connection,
+    specifications: Specifications | Path | str,
+    *,
+    models: Sequence[str] | None = None,
+    codings: Sequence[str] | None = None,
+    collections: Sequence[str] | None = None,
+) -> Results:
+    """Read what there is to report, all of it or of the models, codings and collections named.
+
+    A model may be named by its key as well.
+
+    Raises BadInput where nothing has been analysed yet, or where a name is not in the study.
+    """
+    specs = specifications if isinstance(specifications, Specifications) else load(specifications)
+    with connection_of(study) as connection:
+        reader = _Reader(connection, specs, wording.of(specs))
+        return reader.results(_name_of(study), models, codings, collections)
+
+
+class _Reader:
+    """The queries, and what of their results is shared between audits."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, specs: Specifications, texts: Texts) -> None:
+        self.connection = connection
+        self.specs = specs
+        self.texts = texts
+        frame = specs.frame
+        self.columns = {view: self._columns_of(view) for view in (frame.view, frame.designs, frame.values)}
+
+    def results(
+        self,
+        study_name: str,
+        models: Sequence[str] | None,
+        codings: Sequence[str] | None,
+        collections: Sequence[str] | None,
+    ) -> Results:
+        analysed = self._analysed()
+        for what, wanted, present in (
+            ("model", models, {key[1] for key in analysed} | {key[3] for key in analysed}),
+            ("coding", codings, {key[2] for key in analysed}),
+            ("collection", collections, {key[0] for key in analysed}),
+        ):
+            for name in wanted or ():
+                if name not in present:
+                    listed = ", ".join(sorted(present)) or "none"
+                    raise BadInput(
+                        f"nothing has been analysed for the {what} {name!r}", hint=f"There is: {listed}."
+                    )
+        chosen = [
+            (collection, key, coding)
+            for collection, key, coding, model in analysed
+            if (models is None or model in models or key in models)
+            and (codings is None or coding in codings)
+            and (collections is None or collection in collections)
+        ]
+        if not chosen:
+            raise BadInput(
+                "there is nothing to report: no results have been computed in this study",
+                hint="Run `evenhand analyze` first.",
+            )
+        order = self.specs.coding_names()
+        names = [name for name in order if any(coding == name for _, _, coding in chosen)]
+        designs = {name: self._designs(name) for name in names}
+        readings: dict[tuple[str, str], list[Reading]] = {}
+        for name in names:
+            for cell, reading in self._readings(name, chosen, designs[name]):
+                readings.setdefault(cell, []).append(reading)
+        rows = self.connection.execute("SELECT value FROM study WHERE key = 'study_id'").fetchall()
+        return Results(
+            specs=self.specs,
+            texts=self.texts,
+            study_id=str(rows[0][0]) if rows else "",
+            study_name=study_name,
+            audits=self._audits(readings),
+        )
+
+    def _analysed(self) -> list[tuple[str, str, str, str]]:
+        return self.connection.execute(
+            "SELECT DISTINCT collection, model_key, coding, model FROM label_metrics ORDER BY ALL"
+        ).fetchall()
+
+    def _designs(self, coding: str) -> dict[str, Design]:
+        frame = self.specs.frame
+        has, valued = self.columns[frame.designs], self.columns[frame.values]
+        values: dict[str, list[tuple[str, str, bool, bool]]] = {}
+        statement = _sql("values").format(
+            values=frame.values, value_en="value_en" if "value_en" in valued else "value"
+        )
+        for label, value, value_en, reference, treated in self.connection.execute(
+            statement, [coding]
+        ).fetchall():
+            values.setdefault(label, []).append((value, value_en, reference, treated))
+        statement = _sql("designs").format(
+            designs=frame.designs,
+            groups=frame.groups,
+            name_en="name_en" if "name_en" in has else "NULL",
+            name_zh="name_zh" if "name_zh" in has else "NULL",
+        )
+        found = {}
+        for label, group, treatment, name_en, name_zh in self.connection.execute(
+            statement, [coding]
+        ).fetchall():
+            own = values.get(label, [])
+            found[label] = Design(
+                label=label,
+                group=group,
+                treatment=treatment,
+                name_en=name_en or wording.readable(label),
+                name_zh=name_zh or "",
+                values={value: value_en or value for value, value_en, _, _ in own},
+                reference=tuple(value for value, _, reference, _ in own if reference),
+                treated=_estimated([value for value, _, _, treated in own if treated], treatment),
+            )
+        return found
+
+    def _readings(
+        self, coding: str, chosen: Sequence[tuple[str, str, str]], designs: Mapping[str, Design]
+    ) -> list[tuple[tuple[str, str], Reading]]:
+        wanted = [(collection, key) for collection, key, name in chosen if name == coding]
+        position = {label: i for i, label in enumerate(designs)}
+        spot = {(label, value): i for label, d in designs.items() for i, value in enumerate(d.treated)}
+        estimates = self._rows("estimates", Estimate, coding)
+        labels = self._rows("label_metrics", LabelMetric, coding)
+        metrics = self._rows("model_metrics", ModelMetric, coding)
+        tallies = self._tallies(coding)
+        variants = {s.name: i for i, s in enumerate(self.specs.specifications)}
+        late = len(position)
+        found = []
+        for cell in wanted:
+            own = sorted(
+                estimates.get(cell, []),
+                key=lambda e: (
+                    position.get(e.label, late),
+                    spot.get((e.label, e.value), 0),
+                    variants.get(e.variant, len(variants)),
+                ),
+            )
+            reading = Reading(
+                coding=coding,
+                designs=designs,
+                estimates=tuple(own),
+                labels=tuple(sorted(labels.get(cell, []), key=lambda row: position.get(row.label, late))),
+                metrics=tuple(metrics.get(cell, [])),
+                tallies=tuple(tallies.get(cell, [])),
+                by_key={(e.label, e.value, e.variant): e for e in own},
+            )
+            found.append((cell, reading))
+        return found
+
+    def _rows(self, table: str, kind: type[Any], coding: str) -> dict[tuple[str, str], list[Any]]:
+        """Rows of a result table as `kind`, by (collection, model_key)."""
+        columns = ", ".join(f'"{name}"' for name in kind.__dataclass_fields__)
+        rows = self.connection.execute(
+            f"SELECT collection, model_key, {columns} FROM {table} WHERE coding = ?", [coding]
+        ).fetchall()
+        found: dict[tuple[str, str], list[Any]] = {}
+        for collection, key, *rest in rows:
+            found.setdefault((collection, key), []).append(kind(*rest))
+        return found
+
+    def _tallies(self, coding: str) -> dict[tuple[str, str], list[Tally]]:
+        frame, inference = self.specs.frame, self.specs.inference
+        primary = next(s for s in self.specs.specifications if s.name == frame.primary)
+        if coding not in primary.codings:
+            return {}
+        statement = _sql("read").format(
+            view=frame.view,
+            read_as="read_as" if "read_as" in self.columns[frame.view] else "NULL",
+            missing=f"CAST(({inference.missing}) AS VARCHAR)" if inference and inference.missing else "NULL",
+            outcome=primary.outcome,
+            sample=primary.sample,
+        )
+        found: dict[tuple[str, str], list[Tally]] = {}
+        try:
+            rows = self.connection.execute(statement, [coding]).fetchall()
+        except (duckdb.CatalogException, duckdb.BinderException, duckdb.ParserException) as error:
+            raise BadInput(f"{self.specs.path} does not fit the database: {error}") from error
+        for collection, key, _, *rest in rows:
+            found.setdefault((collection, key), []).append(Tally(*rest))
+        return found
+
+    def _audits(self, readings: Mapping[tuple[str, str], list[Reading]]) -> tuple[Audit, ...]:
+        built: dict[str, int] = {}
+        for collection, _, _, queries in self._fetch("built"):
+            built[collection] = built.get(collection, 0) + queries
+        ended: dict[tuple[str, str], list[Ended]] = {}
+        for collection, key, *rest in self._fetch("ended"):
+            ended.setdefault((collection, key), []).append(Ended(*rest))
+        asked = {
+            (collection, key): queries
+            for collection, key, queries in self.connection.execute(
+                "SELECT collection, model_key, count(DISTINCT query_id) FROM latest JOIN queries USING (query_id) "
+                "WHERE retired_at IS NULL GROUP BY ALL"
+            ).fetchall()
+        }
+        rows = [row for row in self._fetch("models") if (row[0], row[1]) in readings]
+        if not rows:
+            raise BadInput(
+                "the results in this study are of answers that no longer count",
+                hint="Run `evenhand analyze` again.",
+            )
+        names = _names([(row[0], row[1], row[2], row[3]) for row in rows])
+        audits = []
+        for number, row in enumerate(rows, 1):
+            collection, key, model, temperature, kind, top_p, max_tokens, seed, *rest = row
+            first_at, last_at, repeats, documents = rest
+            audits.append(
+                Audit(
+                    collection=collection,
+                    model_key=key,
+                    model=model,
+                    temperature=temperature,
+                    kind=kind,
+                    settings={"top_p": top_p, "max_tokens": max_tokens, "seed": seed},
+                    name=names[number - 1],
+                    anchor=f"m{number}",
+                    first_at=first_at,
+                    last_at=last_at,
+                    repeats=repeats,
+                    documents=documents,
+                    queries=built.get(collection, 0),
+                    asked=asked.get((collection, key), 0),
+                    ended=tuple(ended.get((collection, key), [])),
+                    readings=tuple(readings[collection, key]),
+                )
+            )
+        return tuple(audits)
+
+    def _fetch(self, name: str) -> list[tuple[Any, ...]]:
+        return self.connection.execute(_sql(name)).fetchall()
+
+    def _columns_of(self, view: str) -> set[str]:
+        try:
+            described = self.connection.execute(f"DESCRIBE {view}").fetchall()
+        except duckdb.CatalogException as error:
+            raise BadInput(
+                f"the study has no view {view!r}, which {self.specs.path} names",
+                hint="Open the study with the domain's tables, or name another specifications file.",
+            ) from error
+        return {str(row[0]) for row in described}
+
+
+def _estimated(treated: Sequence[str], treatment: str) -> tuple[str, ...]:
+    """What a label's estimates are called; a continuous treatment has a single one (analyze.estimate)."""
+    if treatment == CATEGORICAL:
+        return tuple(treated)
+    return (treated[-1] if treated else "dose",)
+
+
+def _names(rows: Sequence[tuple[str, str, str, float | None]]) -> list[str]:
+    """A name for each (collection, model_key, model, temperature): the model, and what tells it apart."""
+    names = [model for _, _, model, _ in rows]
+    additions = (
+        [f"T = {temperature:g}" if temperature is not None else "T not set" for *_, temperature in rows],
+        [collection for collection, *_ in rows],
+        [key[:6] for _, key, *_ in rows],
+    )
+    for addition in additions:
+        twice = {name for name in names if names.count(name) > 1}
+        if not twice:
+            break
+        of_name: dict[str, set[str]] = {}
+        for name, text in zip(names, addition, strict=True):
+            of_name.setdefault(name, set()).add(text)
+        names = [
+            f"{name}, {text}" if len(of_name[name]) > 1 else name
+            for name, text in zip(names, addition, strict=True)
+        ]
+    return names
+
+
+def _sql(name: str) -> str:
+    return (_QUERIES / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def _name_of(study: Connection) -> str:
+    path = getattr(study, "path", None)
+    return Path(str(path)).name if path is not None else "study"

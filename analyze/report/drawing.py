@@ -1,0 +1,140 @@
+"""How figures look and how they are written: palette, fonts, SVG for the page, files for papers.
+
+matplotlib, which pyfixest brings along, writes SVG, PDF and PNG without a browser. An SVG goes into the page
+as it is, prints sharply and costs kilobytes where an interactive library costs megabytes of script; what is
+interactive in the report (sorting, filtering, the figures behind a mark) needs no more than the page's own
+few lines.
+
+Nothing is told by colour alone: what is significant is filled, direction is a triangle's, codings differ in
+shape.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from store.errors import BadInput
+
+INK, FAINT, RULE, WARN = "#1b1b1b", "#8a8a8a", "#d8d5cf", "#7a3300"
+ROW_IN = 0.205
+"""Height of a line of a figure, in inches."""
+SUFFIXES = ("svg", "pdf", "png")
+_CJK = (
+    "Noto Sans CJK SC", "Noto Serif CJK SC", "Source Han Sans SC", "Source Han Serif SC", "PingFang SC",
+    "Hiragino Sans GB", "Microsoft YaHei", "SimSun", "SimHei", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei",
+    "Arial Unicode MS", "Droid Sans Fallback",
+)  # fmt: skip
+
+
+def svg(figure: Figure, *, title: str, salt: str, tips: Mapping[str, Sequence[str]] | None = None) -> str:
+    """The figure as an SVG element to set into a page.
+
+    Text stays text; ids carry `salt`, so that several figures can share a page.
+    `tips` maps the gid of a series of marks to what is shown when the pointer rests on each, in order.
+    """
+    buffer = io.StringIO()
+    with _style(text_as_text=True, salt=salt):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"font: ([^;'\"]*?)(\d[\d.]*px) [^;\"]*", r"font-size: \2", text)
+    text = re.sub(r' xmlns:xlink="[^"]*"', "", text, count=1).replace("xlink:href", "href")
+    text = re.sub(r"\n\s*", "\n", text)
+    text = re.sub(r' id="(?!m|p)([^"]*)"', lambda m: f' id="{salt}-{m.group(1)}"', text)
+    for gid, tip in (tips or {}).items():
+        text = _with_tips(text, f'id="{salt}-{gid}"', tip)
+    return text.replace("<svg ", f'<svg role="img" aria-label="{escape(title, quote=True)}" ', 1)
+
+
+def _with_tips(text: str, opening: str, tips: Sequence[str]) -> str:
+    """Titles for the marks of one group of the SVG."""
+    start = text.find(opening)
+    if start < 0:
+        return text
+    end = text.index("\n</g>\n</g>", start)
+    waiting = iter(tips)
+
+    def titled(match: re.Match[str]) -> str:
+        tip = next(waiting, "")
+        return f"<g><title>{escape(tip)}</title>{match.group(0)}</g>" if tip else match.group(0)
+
+    return text[:start] + re.sub(r"<use [^>]*/>", titled, text[start:end]) + text[end:]
+
+
+def save(figure: Figure, path: Path | str) -> Path:
+    """Write a figure as SVG, PDF or PNG (300 dpi), whichever the name ends in.
+
+    Raises BadInput where it ends in something else or the file cannot be written.
+    """
+    path = Path(path)
+    kind = path.suffix.lower().lstrip(".")
+    if kind not in SUFFIXES:
+        raise BadInput(
+            f"{path}: a figure is written as {', '.join(SUFFIXES)}", hint="Name the file accordingly."
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _style(text_as_text=False, salt="figure"):
+            figure.savefig(path, format=kind, dpi=300, metadata={"Date": None} if kind == "svg" else None)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror or error}") from error
+    return path
+
+
+def inches(texts: Sequence[str], size: float = 8) -> float:
+    """Room for the longest of these texts beside a plot, in inches, a Chinese character counting as two."""
+    units = max((sum(2 if ord(c) > 0x2E7F else 1 for c in text) for text in texts), default=0)
+    return 0.3 + units * size * 0.56 / 72
+
+
+def bare(axes: Axes) -> None:
+    """A plot with nothing but a scale below, and names at its left."""
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color(FAINT)
+    axes.tick_params(axis="x", labelsize=7.5, colors=INK, length=3)
+    axes.tick_params(axis="y", length=0, colors=INK, pad=8)
+
+
+def with_chinese(wanted: bool | None) -> bool:
+    """Whether to draw Chinese names: as wanted, or where this machine has a font for them."""
+    return cjk_font() is not None if wanted is None else wanted
+
+
+@cache
+def cjk_font() -> str | None:
+    """A font of this machine that has Chinese, if there is one."""
+    present = {font.name for font in font_manager.fontManager.ttflist}
+    return next((name for name in _CJK if name in present), None)
+
+
+@contextmanager
+def _style(*, text_as_text: bool, salt: str) -> Iterator[None]:
+    cjk = cjk_font()
+    with (
+        mpl.rc_context(
+            {
+                "font.family": ["DejaVu Sans", *([cjk] if cjk else [])],
+                "svg.fonttype": "none" if text_as_text else "path",
+                "svg.hashsalt": salt,
+                "pdf.fonttype": 42,
+                "axes.unicode_minus": True,
+            }
+        ),
+        warnings.catch_warnings(),
+    ):
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield

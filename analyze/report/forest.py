@@ -1,0 +1,240 @@
+"""The coefficient plot: every value's effect against its reference, with 90 and 95% intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from scipy import stats
+
+from analyze.report import numbers
+from analyze.report.drawing import FAINT, INK, ROW_IN, RULE, bare, inches, with_chinese
+from analyze.report.shapes import Audit, Estimate, Reading, Results
+from store.errors import BadInput
+
+_PANEL_IN, _GAP_IN = 2.75, 0.3
+_TOP_IN, _BOTTOM_IN = 0.42, 0.62
+MANY = 25
+"""With more rows than this a plot has its scale above as well as below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the coefficient plot: a value, its effect in the unit and in the primary outcome."""
+
+    name: str
+    level: Estimate | None
+    primary: Estimate | None
+    beside_level: Estimate | None = None
+    beside_primary: Estimate | None = None
+
+
+def interval(estimate: Estimate, confidence: float) -> tuple[float, float] | None:
+    """The confidence interval of an estimate, or None where it has no standard error."""
+    if estimate.coef is None or estimate.se is None or estimate.df is None:
+        return None
+    half = float(stats.t.ppf(0.5 + confidence / 2, estimate.df)) * estimate.se
+    return estimate.coef - half, estimate.coef + half
+
+
+def rows(
+    results: Results, reading: Reading, *, beside: Reading | None = None, group: str | None = None,
+    labels: Sequence[str] | None = None, chinese: bool = True,
+) -> list[Row]:  # fmt: skip
+    """The values with an estimate, largest effect first."""
+    frame = results.specs.frame
+    found = []
+    for label, design in reading.designs.items():
+        if (group is not None and design.group != group) or (labels is not None and label not in labels):
+            continue
+        for value in design.treated:
+            level = _drawn(reading.estimate(label, value, frame.level))
+            primary = _drawn(reading.estimate(label, value, frame.primary))
+            if level is None and primary is None:
+                continue
+            name = f"{design.name_en}: {design.value_en(value)}"
+            if chinese and design.value_zh(value):
+                name += f"  {value}"
+            found.append(
+                Row(
+                    name,
+                    level,
+                    primary,
+                    _drawn(beside.estimate(label, value, frame.level)) if beside else None,
+                    _drawn(beside.estimate(label, value, frame.primary)) if beside else None,
+                )
+            )
+    return sorted(found, key=lambda row: -_size(row))
+
+
+def coefficients(
+    results: Results, audit: Audit, *, coding: str | None = None, beside: str | None = None,
+    group: str | None = None, labels: Sequence[str] | None = None, chinese: bool | None = None,
+) -> Figure | None:  # fmt: skip
+    """The effect of every value: in the unit on the left, in the primary outcome on the right.
+
+    Thick bars are 90% intervals, thin ones 95%. `beside` draws another coding under the first. None where
+    nothing was estimated.
+    """
+    reading = audit.reading(coding) if coding else audit.main
+    if reading is None:
+        raise BadInput(f"{audit.name} was not analysed under the coding {coding!r}")
+    other = audit.reading(beside) if beside else None
+    shown = rows(results, reading, beside=other, group=group, labels=labels, chinese=with_chinese(chinese))
+    if not shown:
+        return None
+    height = _TOP_IN + _BOTTOM_IN + ROW_IN * len(shown) + (0.15 if len(shown) > MANY else 0)
+    names = inches([row.name for row in shown])
+    width = names + 2 * _PANEL_IN + _GAP_IN + 0.15
+    figure = Figure(figsize=(width, height))
+    specifications = {s.name: s for s in results.specs.specifications}
+    log = results.texts.variant(results.specs.frame.primary)
+    panels = (
+        (f"in {results.unit}", [r.level for r in shown], [r.beside_level for r in shown]),
+        (f"{log}: {specifications[results.specs.frame.primary].outcome}", [r.primary for r in shown],
+         [r.beside_primary for r in shown]),
+    )  # fmt: skip
+    bottom, tall = _BOTTOM_IN / height, ROW_IN * len(shown) / height
+    for i, (title, estimates, others) in enumerate(panels):
+        left = (names + i * (_PANEL_IN + _GAP_IN)) / width
+        axes = figure.add_axes((left, bottom, _PANEL_IN / width, tall))
+        _panel(axes, estimates, others if other else [], gid="unit" if i == 0 else "log")
+        axes.set_title(title, fontsize=8.5, loc="left", color=INK, pad=6)
+        if i == 0:
+            axes.set_yticks(range(len(shown)), [row.name for row in shown], fontsize=8)
+        else:
+            axes.set_yticks([])
+    _legend(figure, reading.coding, other.coding if other else None, results)
+    return figure
+
+
+def _panel(
+    axes: Axes, estimates: Sequence[Estimate | None], others: Sequence[Estimate | None], gid: str
+) -> None:
+    limit = _limit([e for e in (*estimates, *others) if e is not None])
+    shift = 0.16 if any(others) else 0.0
+    count = len(estimates)
+    axes.set_xlim(-limit, limit)
+    axes.set_ylim(count - 0.4, -0.6)
+    axes.axvline(0, color=INK, linewidth=0.7, zorder=1)
+    axes.hlines(range(count), -limit, limit, color=RULE, linewidth=0.35, zorder=0)
+    _marks(axes, estimates, limit, _Look("o", 4.4, 1.0, INK, -shift), gid=gid)
+    _marks(axes, others, limit, _Look("s", 3.2, 0.7, FAINT, shift + 0.06), gid=f"{gid}-other")
+    bare(axes)
+    axes.locator_params(axis="x", nbins=6)
+    if count > MANY:
+        axes.tick_params(axis="x", labeltop=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How the marks of a coding look."""
+
+    marker: str
+    size: float
+    weight: float
+    colour: str
+    shift: float
+    """How far below the middle of its line."""
+
+
+def _marks(axes: Axes, estimates: Sequence[Estimate | None], limit: float, look: _Look, *, gid: str) -> None:
+    """Intervals and points of one coding, drawn all at once: one by one they take twenty times as long.
+
+    The significant points carry the gid `<gid>-yes`, the others `<gid>-no`, in the order of the rows.
+    """
+    drawn = [(y, e) for y, e in enumerate(estimates) if e is not None and e.coef is not None]
+    for significant in (True, False):
+        own = [(y + look.shift, e) for y, e in drawn if _significant(e) == significant]
+        colour = look.colour if significant else FAINT
+        for confidence, thickness in ((0.95, 0.8), (0.90, 2.0)):
+            bars = [(y, ends) for y, e in own if (ends := interval(e, confidence)) is not None]
+            if bars:
+                axes.hlines(
+                    [y for y, _ in bars],
+                    [max(low, -limit) for _, (low, _) in bars],
+                    [min(high, limit) for _, (_, high) in bars],
+                    color=colour, linewidth=thickness * look.weight, zorder=2,
+                )  # fmt: skip
+            if confidence == 0.95:
+                for edge, arrow in ((-limit, "<"), (limit, ">")):
+                    over = [y for y, ends in bars if (ends[0] < edge if edge < 0 else ends[1] > edge)]
+                    if over:
+                        axes.plot(
+                            [edge] * len(over), over, marker=arrow, markersize=3, color=colour, clip_on=False,
+                            linestyle="none", zorder=2,
+                        )  # fmt: skip
+        if own:
+            axes.plot(
+                [min(max(e.coef, -limit), limit) for _, e in own if e.coef is not None],
+                [y for y, _ in own],
+                marker=look.marker, markersize=look.size, markeredgecolor=colour,
+                markerfacecolor=colour if significant else "white", markeredgewidth=0.9,
+                linestyle="none", zorder=3, gid=f"{gid}-{'yes' if significant else 'no'}",
+            )  # fmt: skip
+
+
+def _significant(estimate: Estimate) -> bool:
+    return estimate.p is not None and estimate.p < 0.05
+
+
+def _legend(figure: Figure, coding: str, other: str | None, results: Results) -> None:
+    style: dict[str, Any] = {"linestyle": "none", "markeredgecolor": INK, "markersize": 4.4}
+    handles = [
+        Line2D([], [], marker="o", markerfacecolor=INK, label="p < 0.05", **style),
+        Line2D([], [], marker="o", markerfacecolor="white", label="p ≥ 0.05", **style),
+        Line2D([], [], color=INK, linewidth=2.0, label="90% interval"),
+        Line2D([], [], color=INK, linewidth=0.8, label="95% interval"),
+    ]
+    if other is not None:
+        names = results.texts.coding(coding), results.texts.coding(other)
+        handles.append(
+            Line2D([], [], marker="o", markerfacecolor="white", label=f"{names[0]} coding", **style)
+        )
+        faint = {**style, "markeredgecolor": FAINT, "markersize": 3.4}
+        handles.append(
+            Line2D([], [], marker="s", markerfacecolor="white", label=f"{names[1]} coding", **faint)
+        )
+    figure.legend(
+        handles=handles, loc="lower left", ncol=len(handles), frameon=False, fontsize=7.5,
+        handletextpad=0.5, columnspacing=1.6, borderaxespad=0.2,
+    )  # fmt: skip
+
+
+def tips(results: Results, shown: Sequence[Row]) -> dict[str, list[str]]:
+    """What `svg` shows at the marks of a coefficient plot: the figures behind them."""
+    found: dict[str, list[str]] = {}
+    for row in shown:
+        for panel, estimate, unit in (("unit", row.level, f" {results.unit}"), ("log", row.primary, "")):
+            if estimate is not None:
+                series = f"{panel}-{'yes' if _significant(estimate) else 'no'}"
+                found.setdefault(series, []).append(
+                    f"{row.name}: {numbers.signed(estimate.coef, 3)}{unit}, "
+                    f"95% {numbers.signed(estimate.ci_low, 3)} to {numbers.signed(estimate.ci_high, 3)}, p {numbers.p_value(estimate.p)}, "
+                    f"n {numbers.count(estimate.n)}"
+                )
+    return found
+
+
+def _drawn(estimate: Estimate | None) -> Estimate | None:
+    return estimate if estimate is not None and numbers.is_number(estimate.coef) else None
+
+
+def _size(row: Row) -> float:
+    chosen = row.level or row.primary
+    return chosen.coef if chosen and chosen.coef is not None else 0.0
+
+
+def _limit(estimates: Sequence[Estimate]) -> float:
+    """Half the width of a panel: all intervals, unless a few are so wide that they would flatten the rest."""
+    ends = [max(abs(i[0]), abs(i[1])) for e in estimates if (i := interval(e, 0.95)) is not None]
+    points = [abs(e.coef) for e in estimates if e.coef is not None]
+    if not ends:
+        return max(points, default=0.0) * 1.2 or 1.0
+    usual = 3.0 * float(np.quantile(ends, 0.75))
+    return max(min(max(ends), usual), max(points, default=0.0)) * 1.06 or 1.0

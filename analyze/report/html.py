@@ -1,0 +1,297 @@
+"""The report as one HTML file that needs nothing else: no network, no fonts, no library.
+
+Every text is escaped by Jinja; only figures made here (SVG, numbers in their elements) pass as markup. A
+number's cell carries the full figure (`data-v`) and its column (`data-c`); its row carries the rest of the
+key.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from analyze.report import account, drawing, forest, glossary, labels, numbers, reading
+from analyze.report.data import Connection, read
+from analyze.report.shapes import Audit, Design, Estimate, Reading, Results
+from store.errors import BadInput
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+MOST_ROWS_IN_A_FIGURE = 60
+"""A coefficient plot with more rows than this is split by the design's groups."""
+
+
+def write_html(
+    study: Connection,
+    specifications: Path | str,
+    folder: Path | str,
+    *,
+    models: Sequence[str] | None = None,
+    codings: Sequence[str] | None = None,
+    collections: Sequence[str] | None = None,
+) -> Path:
+    """Write `index.html` into `folder` and return its path.
+
+    Raises BadInput where nothing has been analysed, a name is unknown, or the folder cannot be written.
+    """
+    results = read(study, specifications, models=models, codings=codings, collections=collections)
+    page = render(results)
+    path = Path(folder) / "index.html"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(
+            f"{path} cannot be written: {error.strerror or error}",
+            hint="Name a folder that you may write to.",
+        ) from error
+    return path
+
+
+def render(results: Results) -> str:
+    """The page."""
+    script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
+    style = (_TEMPLATES / "report.css").read_text(encoding="utf-8")
+    return _environment().get_template("page.html.j2").render(
+        results=results,
+        texts=results.texts,
+        frame=results.specs.frame,
+        style=Markup(style),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        written=datetime.now(UTC),
+        audits=[_Section(results, audit, number) for number, audit in enumerate(results.audits, 1)],
+        heatmap=_heatmap(results),
+        matrix=_matrix(results),
+        terms=glossary.terms(results.texts),
+    )  # fmt: skip
+
+
+class _Section:
+    """What the template of one audit shows."""
+
+    def __init__(self, results: Results, audit: Audit, number: int) -> None:
+        self.audit = audit
+        self.number = number
+        self.main = audit.main
+        self.others = audit.readings[1:]
+        self.story = reading.story(results, audit)
+        self.outcomes = account.outcome_counts(audit)
+        self.steps = [(r, account.steps(results, audit, r)) for r in audit.readings]
+        self.variants = [(r, account.variant_counts(results, r)) for r in audit.readings]
+        self.values = account.value_counts(self.main)
+        self.kinds = account.missing_kinds(self.values)
+        self.read_as = account.read_as_counts(self.main)
+        self.rows = value_rows(results, self.main)
+        self.compared = compared_rows(results, audit)
+        self.figures = _figures(results, audit)
+        self.inconsistency = _inconsistency(results, audit)
+
+
+class ValueRow:
+    """A line of the table of effects: a value with its estimate in every variant."""
+
+    def __init__(self, results: Results, found: Reading, design: Design, value: str) -> None:
+        self.design = design
+        self.value = value
+        self.by_variant = {
+            s.name: e
+            for s in results.specs.of_coding(found.coding)
+            if (e := found.estimate(design.label, value, s.name)) is not None
+        }
+
+    def __getitem__(self, variant: str) -> Estimate | None:
+        return self.by_variant.get(variant)
+
+
+def value_rows(results: Results, found: Reading) -> list[ValueRow]:
+    """Every value that has an estimate row, in the design's order."""
+    named = {(e.label, e.value): None for e in found.estimates}
+    return [
+        ValueRow(results, found, found.designs[label], value)
+        for label, value in named
+        if label in found.designs
+    ]
+
+
+def compared_rows(results: Results, audit: Audit) -> list[tuple[ValueRow | None, ValueRow | None, str]]:
+    """Values under the first two codings, and under which of them p is below 0.05."""
+    if len(audit.readings) < 2:
+        return []
+    first, second = (
+        {(r.design.label, r.value): r for r in value_rows(results, x)} for x in audit.readings[:2]
+    )
+    names = [results.texts.coding(r.coding).lower() for r in audit.readings[:2]]
+    primary = results.specs.frame.primary
+    found = []
+    for key in dict.fromkeys([*first, *second]):
+        one, two = first.get(key), second.get(key)
+        p = [None if row is None or (e := row[primary]) is None else e.p for row in (one, two)]
+        below = [x is not None and x < 0.05 for x in p]
+        verdict = (
+            "both" if all(below) else "neither" if not any(below) else f"{names[below.index(True)]} only"
+        )
+        found.append((one, two, verdict))
+    return found
+
+
+def _figures(results: Results, audit: Audit) -> list[tuple[str, Markup]]:
+    beside = audit.readings[1].coding if len(audit.readings) > 1 else None
+    rows = forest.rows(results, audit.main)
+    groups: Sequence[str | None] = [None]
+    if len(rows) > MOST_ROWS_IN_A_FIGURE:
+        groups = audit.main.groups()
+    found = []
+    for i, group in enumerate(groups):
+        figure = forest.coefficients(results, audit, beside=beside, group=group, chinese=True)
+        if figure is None:
+            continue
+        name = f"Effects of every value, {audit.name}"
+        if group is not None:
+            name += f", {results.texts.group(group)}"
+        drawn = forest.rows(results, audit.main, group=group)
+        text = drawing.svg(figure, title=name, salt=f"{audit.anchor}c{i}", tips=forest.tips(results, drawn))
+        found.append((results.texts.group(group) if group else "", Markup(text)))
+    return found
+
+
+def _inconsistency(results: Results, audit: Audit) -> Markup | None:
+    figure = labels.inconsistency(results, audit, chinese=True)
+    if figure is None:
+        return None
+    return Markup(drawing.svg(figure, title=f"Inconsistency by label, {audit.name}", salt=f"{audit.anchor}i"))
+
+
+def _heatmap(results: Results) -> Markup | None:
+    figure = labels.heatmap(results, chinese=True)
+    return None if figure is None else Markup(drawing.svg(figure, title="Labels against models", salt="hm"))
+
+
+def _matrix(results: Results) -> list[tuple[Design, list[labels.Cell | None], int, int]]:
+    """Label, its strongest effect in each model, and in how many of the models that tested it it is biased."""
+    coding = results.codings[0]
+    readings = [audit.reading(coding) for audit in results.audits]
+    if len(readings) < 2:
+        return []
+    designs = {label: d for r in readings if r is not None for label, d in r.designs.items()}
+    found = []
+    for label, design in designs.items():
+        cells = [None if r is None else labels.strongest(results, r, label) for r in readings]
+        flags = [row.biased_05 for r in readings if r is not None for row in r.labels if row.label == label]
+        known = [flag for flag in flags if flag is not None]
+        if known:
+            found.append((design, cells, sum(known), len(known)))
+    return found
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for function in (
+        numbers.count,
+        numbers.decimal,
+        numbers.signed,
+        numbers.percent,
+        numbers.p_value,
+        numbers.stars,
+    ):
+        environment.filters[function.__name__] = function
+    environment.filters["tiny"] = _tiny
+    environment.globals |= {
+        "td": _td,
+        "effect_cell": _effect_cell,
+        "interval_cell": _interval_cell,
+        "figure": reading.figure,
+        "OUTCOMES": account.OUTCOMES,
+        "metric_cell": _metric_cell,
+        "share_cell": _share_cell,
+    }
+    return environment
+
+
+def _tiny(value: float | None) -> Markup:
+    mantissa, _, exponent = numbers.tiny(value).partition("×10^")
+    if not exponent:
+        return Markup("{}").format(mantissa)
+    return Markup("{}×10<sup>{}</sup>").format(mantissa, exponent.replace("-", numbers.MINUS))
+
+
+def _td(column: str, value: Any, text: object, extra: str = "") -> Markup:
+    """A cell with a figure."""
+    return Markup('<td class="n{}" data-c="{}" data-v="{}">{}</td>').format(
+        f" {extra}" if extra else "", column, numbers.exact(value), text
+    )
+
+
+def _effect_cell(estimate: Estimate | None, places: int, *, mark: bool = True) -> Markup:
+    """An effect; with `mark`, its direction as a triangle where it is significant."""
+    if estimate is None:
+        return Markup('<td class="n"></td>')
+    text = numbers.signed(estimate.coef, places)
+    mark = mark and estimate.p is not None and estimate.p < 0.05 and estimate.coef is not None
+    if mark:
+        text = ("▲ " if (estimate.coef or 0) > 0 else "▼ ") + text
+    return _td(f"{estimate.variant}.coef", estimate.coef, text, "sig" if mark else "")
+
+
+def _interval_cell(estimate: Estimate | None, places: int) -> Markup:
+    """A 95% interval."""
+    if estimate is None or estimate.ci_low is None or estimate.ci_high is None:
+        return Markup('<td class="n"></td>')
+    name = estimate.variant
+    return Markup(
+        '<td class="n ci" data-v="{}"><span data-c="{}.ci_low" data-v="{}">{}</span> to '
+        '<span data-c="{}.ci_high" data-v="{}">{}</span></td>'
+    ).format(
+        numbers.exact(estimate.ci_low), name, numbers.exact(estimate.ci_low),
+        numbers.signed(estimate.ci_low, places), name, numbers.exact(estimate.ci_high),
+        numbers.signed(estimate.ci_high, places),
+    )  # fmt: skip
+
+
+def _metric_cell(
+    found: Reading, name: str, text: str, group: str = "all", threshold: float | None = None
+) -> Markup:
+    """A metric of the model; `text` says how it is written: count, percent, tiny or a number of decimals."""
+    row = found.metric(name, group=group, threshold=threshold)
+    if row is None:
+        return Markup('<td class="n">{}</td>').format(numbers.NOTHING)
+    shown: object
+    if text == "tiny":
+        shown = _tiny(row.value)
+    elif text == "percent":
+        shown = numbers.percent(row.value)
+    elif text == "count":
+        shown = numbers.count(row.value)
+    else:
+        shown = numbers.decimal(row.value, int(text))
+    column = f"{name}/{group}/{'' if threshold is None else format(threshold, 'g')}"
+    return _td(column, row.value, shown)
+
+
+def _share_cell(found: Reading, name: str, group: str, threshold: float) -> Markup:
+    """A count out of n, with per cent: 3/25, 12.0."""
+    row = found.metric(name, group=group, threshold=threshold)
+    if row is None or row.value is None:
+        return Markup('<td class="n">{}</td>').format(numbers.NOTHING)
+    column = f"{name}/{group}/{threshold:g}"
+    share = f" ({numbers.percent(row.value / row.n, 0)}%)" if row.n else ""
+    return Markup(
+        '<td class="n" data-v="{}"><span data-c="{}" data-v="{}">{}</span>/'
+        '<span data-c="{}/n" data-v="{}">{}</span><small>{}</small></td>'
+    ).format(
+        numbers.exact(row.value / row.n if row.n else None), column, numbers.exact(row.value),
+        numbers.count(row.value), column, numbers.exact(row.n), numbers.count(row.n), share,
+    )  # fmt: skip

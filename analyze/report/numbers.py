@@ -1,0 +1,75 @@
+"""How a number is written: one rule for the terminal, the page, LaTeX and Markdown.
+
+A number is rounded here and nowhere else, and only on its way to the reader: JSON, CSV and the spreadsheet
+carry it in full, and every cell of the page carries the full figure beside the rounded one.
+"""
+
+from __future__ import annotations
+
+import math
+
+MINUS = "\N{MINUS SIGN}"
+NOTHING = "\N{EN DASH}"
+
+
+def is_number(value: object) -> bool:
+    """Whether there is a figure to print: neither null nor NaN nor infinite."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def count(value: int | float | None) -> str:
+    """A count with thousands separated: 177,100."""
+    return NOTHING if value is None or not is_number(value) else f"{round(value):,}"
+
+
+def decimal(value: float | None, places: int) -> str:
+    """A figure with a fixed number of decimals and a real minus sign; a rounded zero carries no sign."""
+    if value is None or not is_number(value):
+        return NOTHING
+    text = f"{value:,.{places}f}"
+    if text.startswith("-"):
+        text = text[1:] if not text.strip("-0.,") else MINUS + text[1:]
+    return text
+
+
+def signed(value: float | None, places: int) -> str:
+    """As `decimal`, with a plus sign before what is above zero: for effects, where direction is the point."""
+    text = decimal(value, places)
+    positive = value is not None and is_number(value) and value > 0 and text.strip("0.,")
+    return f"+{text}" if positive else text
+
+
+def percent(share: float | None, places: int = 1) -> str:
+    """A share between 0 and 1 as per cent, without the sign: 0.173 is "17.3"."""
+    return decimal(None if share is None else share * 100, places)
+
+
+def p_value(p: float | None) -> str:
+    """A p value with three decimals; below 0.001 it is said to be so."""
+    if p is None or not is_number(p):
+        return NOTHING
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def tiny(p: float | None) -> str:
+    """A probability that may be far below 0.001, in powers of ten where it is: 4.6 × 10^-23."""
+    if p is None or not is_number(p):
+        return NOTHING
+    if p >= 0.001 or p == 0:
+        return f"{p:.3f}"
+    mantissa, exponent = f"{p:.1e}".split("e")
+    return f"{mantissa}×10^{int(exponent)}"
+
+
+def stars(p: float | None) -> str:
+    """The usual marks: *** below 0.01, ** below 0.05, * below 0.1."""
+    if p is None or not is_number(p):
+        return ""
+    return "***" if p < 0.01 else "**" if p < 0.05 else "*" if p < 0.1 else ""
+
+
+def exact(value: object) -> str:
+    """A figure in full, so that a machine reads back what the database holds."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if is_number(value) else ""

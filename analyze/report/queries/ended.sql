@@ -1,0 +1,13 @@
+-- How asking ended: rows by model, label, value and outcome. `queries` counts each query once, `rows` its repeats too.
+SELECT
+    q.collection,
+    l.model_key,
+    q.label,
+    q.value,
+    l.outcome,
+    count(DISTINCT l.query_id) AS queries,
+    count(*) AS rows
+FROM latest AS l
+JOIN queries AS q USING (query_id)
+WHERE q.retired_at IS NULL
+GROUP BY ALL

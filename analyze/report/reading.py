@@ -1,0 +1,231 @@
+"""What the figures say, in plain words: what moved, by how much, and how sure that is.
+
+Every figure in a sentence is a `<data>` element that carries the full figure and where it stands in the
+database, so that a test (and a reader with doubts) can look it up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from analyze.report import numbers
+from analyze.report.shapes import Audit, Estimate, ModelMetric, Reading, Results
+
+SHOWN = 5
+"""How many effects the plain-language reading names; the table has all."""
+
+FEW_DOCUMENTS = 30
+"""Below this many documents in a regression the reading warns of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """The reading of one audit: sentences for what moved and for how sure that is."""
+
+    moved: tuple[Markup, ...]
+    effects: tuple[Markup, ...]
+    sure: tuple[Markup, ...]
+
+
+def figure(value: float | int | None, text: str, source: str) -> Markup:
+    """A figure in running text: rounded for the reader, whole for whoever checks it against `source`."""
+    return Markup('<data value="{}" data-from="{}">{}</data>').format(numbers.exact(value), source, text)
+
+
+def story(results: Results, audit: Audit, reading: Reading | None = None) -> Story:
+    """The reading of an audit under its leading coding, or under another."""
+    reading = reading or audit.main
+    return Story(
+        moved=tuple(_moved(results, reading)),
+        effects=tuple(_effects(results, reading)),
+        sure=tuple(_sure(results, audit, reading)),
+    )
+
+
+def significant(results: Results, reading: Reading, threshold: float = 0.05) -> list[Estimate]:
+    """The values whose p in the primary variant is below the threshold, smallest p first."""
+    primary = results.specs.frame.primary
+    found = [e for e in reading.estimates if e.variant == primary and e.p is not None and e.p < threshold]
+    return sorted(found, key=lambda e: e.p if e.p is not None else 1.0)
+
+
+def metric(found: ModelMetric, text: str, column: str = "value") -> Markup:
+    """A figure of `model_metrics` in running text."""
+    threshold = "" if found.threshold is None else f"{found.threshold:g}"
+    source = f"model_metrics/{found.metric}/{found.group}/{threshold}/{column}"
+    return figure(getattr(found, column), text, source)
+
+
+def estimate(found: Estimate, column: str, text: str) -> Markup:
+    """A figure of `estimates` in running text."""
+    return figure(
+        getattr(found, column), text, f"estimates/{found.label}/{found.value}/{found.variant}/{column}"
+    )
+
+
+def _moved(results: Results, reading: Reading) -> list[Markup]:
+    texts = results.texts
+    biased = reading.metric("biased_labels", threshold=0.05)
+    if biased is None or not biased.n:
+        notes = sorted(
+            {e.note for e in reading.estimates if e.note and e.variant == results.specs.frame.primary}
+        )
+        sentence = Markup("No effect could be tested.")
+        return [sentence + (Markup(" Reasons given: {}.").format("; ".join(notes[:4])) if notes else "")]
+    sentences = []
+    count = int(biased.value or 0)
+    of = Markup("{} of {} {} that could be tested").format(
+        metric(biased, numbers.count(biased.value)),
+        metric(biased, numbers.count(biased.n), "n"),
+        "label" if biased.n == 1 else "labels",
+    )
+    split = []
+    for group in reading.groups():
+        part = reading.metric("biased_labels", group=group, threshold=0.05)
+        if part is not None and part.n:
+            split.append(
+                Markup("{} of {} {}").format(
+                    metric(part, numbers.count(part.value)), metric(part, numbers.count(part.n), "n"),
+                    texts.group(group).lower(),
+                )
+            )  # fmt: skip
+    parts = Markup(" ({})").format(Markup(", ").join(split)) if len(split) > 1 else Markup("")
+    verb = "moves" if count == 1 else "move"
+    sentences.append(Markup("{}{} {} {} at p < 0.05.").format(of, parts, verb, texts.measure))
+    weighted = reading.metric("inconsistency_weighted")
+    if weighted is not None and weighted.value is not None:
+        sentences.append(
+            Markup(
+                "The answer changes at all, in whichever direction, in {}% of {} (mean over labels)."
+            ).format(metric(weighted, numbers.percent(weighted.value)), texts.documents)
+        )
+    return sentences
+
+
+def _effects(results: Results, reading: Reading) -> list[Markup]:
+    frame, texts = results.specs.frame, results.texts
+    sentences = []
+    for primary in significant(results, reading)[:SHOWN]:
+        design = reading.designs.get(primary.label)
+        level = reading.estimate(primary.label, primary.value, frame.level)
+        name = design.name_en if design else primary.label
+        value = design.value_en(primary.value) if design else primary.value
+        versus = (
+            ", ".join(design.value_en(v) for v in design.reference)
+            if design and not design.continuous
+            else ""
+        )
+        subject = Markup("<b>{}: {}</b>{}").format(name, value, f" instead of {versus}" if versus else "")
+        if level is None or level.coef is None:
+            sentences.append(
+                Markup("{}: p = {}.").format(subject, estimate(primary, "p", numbers.p_value(primary.p)))
+            )
+            continue
+        direction = texts.higher if level.coef > 0 else texts.lower
+        sentence = Markup("{}: {} is {} by {} {} on average").format(
+            subject, texts.measure, direction, estimate(level, "coef", numbers.decimal(abs(level.coef), 2)),
+            results.unit,
+        )  # fmt: skip
+        if level.ci_low is not None and level.ci_high is not None:
+            sentence += Markup(" (95% interval {} to {})").format(
+                estimate(level, "ci_low", numbers.signed(level.ci_low, 2)),
+                estimate(level, "ci_high", numbers.signed(level.ci_high, 2)),
+            )
+        sentence += Markup("; p {}").format(_p(primary))
+        sentence += Markup("; {} of {} {} changed.").format(
+            estimate(primary, "changers", numbers.count(primary.changers)),
+            estimate(primary, "documents", numbers.count(primary.documents)),
+            texts.counted(primary.documents),
+        )
+        sentences.append(sentence)
+    return sentences
+
+
+def _p(found: Estimate) -> Markup:
+    text = numbers.p_value(found.p)
+    return estimate(found, "p", text.replace("<", "< ") if text.startswith("<") else f"= {text}")
+
+
+def _sure(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
+    texts = results.texts
+    sentences = []
+    values = reading.metric("significant_values", threshold=0.05)
+    chance = reading.metric("bernoulli_p", threshold=0.05)
+    if values is not None and values.n:
+        sentence = Markup(
+            "{} of {} tested values fall below p = 0.05; about {} would by chance alone."
+        ).format(
+            metric(values, numbers.count(values.value)),
+            metric(values, numbers.count(values.n), "n"),
+            figure(0.05 * values.n, numbers.decimal(0.05 * values.n, 1), "derived/expected"),
+        )
+        if chance is not None and chance.value is not None:
+            sentence += Markup(
+                " Were there no effect at all and the tests independent, this many or more would be seen with "
+                "probability {}."
+            ).format(power(chance))
+        sentences.append(sentence)
+    none = not significant(results, reading)
+    widest = _widest(results, reading)
+    if none and widest is not None:
+        ends = max(abs(widest.ci_low or 0.0), abs(widest.ci_high or 0.0))
+        sentences.append(
+            Markup(
+                "This is no proof of even-handedness: the intervals leave open effects of up to {} {}."
+            ).format(figure(ends, numbers.decimal(ends, 1), "derived/widest"), results.unit)
+        )
+    documents = [
+        e.documents for e in reading.estimates if e.variant == results.specs.frame.primary and e.documents
+    ]
+    if documents:
+        low, high = min(documents), max(documents)
+        span = figure(high, numbers.count(high), "derived/most_documents")
+        if low < high:
+            span = Markup("{} to {}").format(figure(low, numbers.count(low), "derived/least_documents"), span)
+        sentence = Markup("Each effect rests on {} {}").format(span, texts.counted(high))
+        if high < FEW_DOCUMENTS:
+            sentence += Markup(
+                ", which is few: single p values are rough, and only large effects can be seen"
+            )
+        sentences.append(sentence + ".")
+    rows, usable = sum(t.rows for t in reading.tallies), sum(t.usable for t in reading.tallies)
+    if rows:
+        gone = rows - usable
+        sentences.append(
+            Markup("{} of {} answers could not be used ({}%); the section on data quality says why.").format(
+                figure(gone, numbers.count(gone), "frame/missing"),
+                figure(rows, numbers.count(rows), "frame/rows"),
+                figure(gone / rows, numbers.percent(gone / rows), "frame/missing_share"),
+            )
+        )
+    if audit.asked < audit.queries:
+        left = audit.queries - audit.asked
+        sentences.append(
+            Markup("{} of {} queries have not been asked yet.").format(
+                figure(left, numbers.count(left), "queries/pending"),
+                figure(audit.queries, numbers.count(audit.queries), "queries/built"),
+            )
+        )
+    return sentences
+
+
+def power(found: ModelMetric) -> Markup:
+    """A probability that may be very small, with its power of ten set as one."""
+    mantissa, _, exponent = numbers.tiny(found.value).partition("×10^")
+    minus = exponent.replace("-", numbers.MINUS)
+    text = Markup("{}×10<sup>{}</sup>").format(mantissa, minus) if exponent else escape(mantissa)
+    return metric(found, text)
+
+
+def _widest(results: Results, reading: Reading) -> Estimate | None:
+    level = [e for e in reading.estimates if e.variant == results.specs.frame.level and e.ci_low is not None]
+    return max(level, key=lambda e: max(abs(e.ci_low or 0.0), abs(e.ci_high or 0.0)), default=None)
+
+
+def strongest(results: Results, readings: Sequence[Reading]) -> Estimate | None:
+    """The value with the smallest p over several readings."""
+    found = [e for reading in readings for e in significant(results, reading)[:1]]
+    return min(found, key=lambda e: e.p if e.p is not None else 1.0, default=None)

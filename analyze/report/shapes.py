@@ -1,0 +1,215 @@
+"""What a report is made of: the rows of the result tables, the design with its names, audits and readings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from analyze.report import texts as wording
+from analyze.report.texts import Texts
+from analyze.specification import Specifications
+
+CATEGORICAL = "categorical"
+"""The design's word for a treatment with a dummy for each value; any other is a quantity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A row of `estimates`, without its key's first part."""
+
+    label: str
+    value: str
+    variant: str
+    coef: float | None
+    se: float | None
+    t: float | None
+    df: float | None
+    p: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    documents: int
+    clusters: int | None
+    changers: int
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelMetric:
+    """A row of `label_metrics`, without its key's first part."""
+
+    label: str
+    group: str
+    answers: int
+    inconsistency: float | None
+    inconsistent_documents: int
+    documents: int
+    mae: float | None
+    mae_n: int
+    mape: float | None
+    mape_n: int
+    values_designed: int
+    values_estimated: int
+    smallest_p: float | None
+    biased_10: bool | None
+    biased_05: bool | None
+    biased_01: bool | None
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMetric:
+    """A row of `model_metrics`, without its key's first part."""
+
+    metric: str
+    threshold: float | None
+    group: str
+    value: float | None
+    n: int
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A label of the design and its values, with their names."""
+
+    label: str
+    group: str
+    treatment: str
+    name_en: str
+    name_zh: str
+    values: Mapping[str, str]
+    """Value -> its English name, in the design's order."""
+    reference: tuple[str, ...]
+    treated: tuple[str, ...]
+    """The names of the label's estimates: its treated values, or the one name of a quantity."""
+
+    @property
+    def continuous(self) -> bool:
+        """Whether the treatment is a quantity: one effect, of one unit more of it."""
+        return self.treatment != CATEGORICAL
+
+    def value_en(self, value: str) -> str:
+        """What an estimate is of, in English; the value itself where it has no English name."""
+        if self.continuous:
+            return f"per unit of {wording.readable(self.treatment).lower()}"
+        return self.values.get(value) or value
+
+    def value_zh(self, value: str) -> str:
+        """The value as the documents have it, where that says more than its English name."""
+        return "" if self.continuous or self.value_en(value) == value else value
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Rows of the frame of one label and value, by what became of them."""
+
+    label: str
+    value: str
+    read_as: str | None
+    missing: str | None
+    rows: int
+    usable: int
+    used: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How asking ended for one label and value."""
+
+    label: str
+    value: str
+    outcome: str
+    queries: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An audit under one coding."""
+
+    coding: str
+    designs: Mapping[str, Design]
+    estimates: tuple[Estimate, ...]
+    labels: tuple[LabelMetric, ...]
+    metrics: tuple[ModelMetric, ...]
+    tallies: tuple[Tally, ...]
+    by_key: Mapping[tuple[str, str, str], Estimate] = field(repr=False)
+
+    def estimate(self, label: str, value: str, variant: str) -> Estimate | None:
+        """The estimate of a value in a variant, if there is a row."""
+        return self.by_key.get((label, value, variant))
+
+    def metric(self, name: str, *, group: str = "all", threshold: float | None = None) -> ModelMetric | None:
+        """A metric of the model, if there is a row."""
+        for found in self.metrics:
+            if (found.metric, found.group, found.threshold) == (name, group, threshold):
+                return found
+        return None
+
+    def groups(self) -> tuple[str, ...]:
+        """The design's groups, in its order."""
+        return tuple(dict.fromkeys(design.group for design in self.designs.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """One model's answers to one collection: what a section of the report is about."""
+
+    collection: str
+    model_key: str
+    model: str
+    temperature: float | None
+    kind: str
+    settings: Mapping[str, Any]
+    name: str
+    """The model, with the temperature and the collection where they are needed to tell audits apart."""
+    anchor: str
+    first_at: datetime | None
+    last_at: datetime | None
+    repeats: int
+    documents: int
+    queries: int
+    """Queries of the collection, asked or not."""
+    asked: int
+    """Queries with an end, whatever it was."""
+    ended: tuple[Ended, ...]
+    readings: tuple[Reading, ...]
+
+    def reading(self, coding: str) -> Reading | None:
+        """The audit under a coding, if it was analysed so."""
+        return next((reading for reading in self.readings if reading.coding == coding), None)
+
+    @property
+    def main(self) -> Reading:
+        """The audit under the coding that leads: the first of the specifications file."""
+        return self.readings[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All that a report is made of."""
+
+    specs: Specifications
+    texts: Texts
+    study_id: str
+    study_name: str
+    audits: tuple[Audit, ...]
+
+    @property
+    def unit(self) -> str:
+        """What level effects are measured in."""
+        return self.specs.frame.unit
+
+    @property
+    def codings(self) -> tuple[str, ...]:
+        """The codings that any audit has, the leading one first."""
+        present = {reading.coding for audit in self.audits for reading in audit.readings}
+        return tuple(name for name in self.specs.coding_names() if name in present)
+
+    def notices(self) -> tuple[str, ...]:
+        """The banners that the kinds of the models ask for, each once."""
+        kinds = dict.fromkeys(audit.kind for audit in self.audits)
+        return tuple(self.texts.notices[kind] for kind in kinds if kind in self.texts.notices)

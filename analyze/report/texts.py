@@ -1,0 +1,176 @@
+"""The words of a report that only the domain can supply: the `[report]` table of a specifications file.
+
+Everything has a neutral default, so that a domain may begin without any. The keys, all optional:
+
+    title, subject      of the page: what is asked, and about what
+    question            what was put to the models, in a few sentences
+    reading             how an effect is to be read
+    outcome             what the answers are measured in, and how
+    inconsistency       what it means that answers change
+    document, documents what a document is called: "case", "cases"
+    measure             what moves, with its article: "the sentence"
+    higher, lower       how a shift of it is said: "longer", "shorter"
+    cautions            list: what not to conclude
+    citation, source    how to cite, and where the design comes from
+    [report.notices]    text by kind of model (simulated, embedded, ...), shown as a banner on every page
+    [report.groups]     name of each group of labels
+    [report.codings]    short name of each coding
+    [report.variants]   short name of each specification
+    [report.read_as]    what each way of reading an answer means
+    [report.missing]    what each kind of missing answer means
+    [[report.glossary]] term, meaning
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from analyze.specification import Specifications
+from store.errors import BadInput
+
+GENERIC_CAUTIONS = (
+    "A change in the answers shows that the model reacts to the varied fact. It does not show why, nor that a "
+    "person in its place would have done better.",
+    "No significant effect is not proof of even-handedness: with few documents only large effects can be "
+    "seen. The intervals say how large an effect the data leave open.",
+    "Of the values tested, about one in twenty falls below p = 0.05 by chance alone. Look at the number of "
+    "labels first and at single values only then.",
+    "The findings hold for these documents, these prompts and these settings of the models. They do not carry "
+    "over to others without asking again.",
+)
+
+GENERIC_NOTICES = {
+    "simulated": "Simulated: the answers come from a script with a planted effect, not from a language "
+    "model. Nothing here describes any real model.",
+    "embedded": "Demonstration: the answers come from a very small model that runs on this machine to show "
+    "how the work is done. What it answers means nothing.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """An entry of the glossary."""
+
+    term: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The domain's words; see the module for what each is."""
+
+    title: str = "Do the answers change when they should not?"
+    subject: str = ""
+    question: str = (
+        "Each document was put to the model several times. Between two of these times one fact was changed "
+        "that must not matter to the answer; everything else stayed word for word the same."
+    )
+    reading: str = (
+        "An effect is the average change of the answer, within the same document, when the fact changes from "
+        "the reference value to the value named."
+    )
+    outcome: str = ""
+    inconsistency: str = (
+        "Inconsistency is the share of documents in which the answer changes at all between the values of a "
+        "label. A model that answers differently when asked the very same thing twice is inconsistent without "
+        "being biased."
+    )
+    document: str = "document"
+    documents: str = "documents"
+    measure: str = "the answer"
+    higher: str = "higher"
+    lower: str = "lower"
+    cautions: tuple[str, ...] = GENERIC_CAUTIONS
+    citation: str = ""
+    source: str = ""
+    notices: Mapping[str, str] = field(default_factory=lambda: dict(GENERIC_NOTICES))
+    groups: Mapping[str, str] = field(default_factory=dict)
+    codings: Mapping[str, str] = field(default_factory=dict)
+    variants: Mapping[str, str] = field(default_factory=dict)
+    read_as: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+    glossary: tuple[Term, ...] = ()
+
+    def group(self, key: str) -> str:
+        """A group of labels, for people."""
+        return self.groups.get(key, readable(key))
+
+    def coding(self, key: str) -> str:
+        """A coding, for people."""
+        return self.codings.get(key, readable(key))
+
+    def variant(self, key: str) -> str:
+        """A specification, for people."""
+        return self.variants.get(key, readable(key))
+
+    def way(self, key: str) -> str:
+        """A way of reading an answer, for people."""
+        return self.read_as.get(key, readable(key))
+
+    def absence(self, key: str) -> str:
+        """A kind of missing answer, for people."""
+        return self.missing.get(key, self.way(key))
+
+    def counted(self, number: int | None) -> str:
+        """The noun for so many documents."""
+        return self.document if number == 1 else self.documents
+
+
+def readable(key: str) -> str:
+    """A key as words: `level_outcome` is "Level outcome"."""
+    words = key.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+def of(specs: Specifications) -> Texts:
+    """The texts of a specifications file.
+
+    Raises BadInput that names the file and the key where one is unknown or of the wrong shape.
+    """
+    raw = dict(specs.report)
+    known = [f.name for f in fields(Texts)]
+    given: dict[str, Any] = {}
+    for key, value in raw.items():
+        where = f"{specs.path}: [report] {key}"
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(known)}."
+            raise BadInput(f"{where} is not known", hint=hint)
+        if key == "cautions":
+            given[key] = _list_of_texts(where, value)
+        elif key == "glossary":
+            given[key] = _glossary(where, value)
+        elif key in ("notices", "groups", "codings", "variants", "read_as", "missing"):
+            given[key] = _table_of_texts(where, value)
+        elif isinstance(value, str):
+            given[key] = value
+        else:
+            raise BadInput(f"{where} must be a text")
+    if "notices" in given:
+        given["notices"] = {**GENERIC_NOTICES, **given["notices"]}
+    return Texts(**given)
+
+
+def _list_of_texts(where: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise BadInput(f"{where} must be a list of texts")
+    return tuple(value)
+
+
+def _table_of_texts(where: str, value: object) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
+        raise BadInput(f"{where} must be a table of texts")
+    return dict(value)
+
+
+def _glossary(where: str, value: object) -> tuple[Term, ...]:
+    entries = value if isinstance(value, list) else [value]
+    terms = []
+    for entry in entries:
+        if not isinstance(entry, dict) or set(entry) != {"term", "meaning"}:
+            raise BadInput(f"{where}: every entry has a term and a meaning, and nothing else")
+        terms.append(Term(str(entry["term"]), str(entry["meaning"])))
+    return tuple(terms)
