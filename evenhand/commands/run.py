@@ -48,7 +48,9 @@ Stop with Ctrl-C: answers on their way are waited for and stored. The same comma
 @click.option("--reasoning", help="A reasoning level that the provider entry knows.")
 @click.option("--retry", help="Ask again where the newest outcome is one of these: failed,empty,refused,...")
 @click.option(
-    "--retry-truncated", type=click.IntRange(min=1), help="Ask a truncated answer once more with so many tokens."
+    "--retry-truncated",
+    type=click.IntRange(min=1),
+    help="Ask a truncated answer once more with so many tokens.",
 )
 @click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), help="US dollars for this run.")
 @click.option("--max-hours", type=click.FloatRange(min=0, min_open=True), help="Hours for this run.")

@@ -44,11 +44,11 @@ def command(query: str, db: Path, limit: int | None, timeout: float, as_json: bo
     standard input. While a run writes into the study its process answers, and the output says so. People mostly
     ask the views and tables `answers`, `estimates`, `label_metrics`, `model_metrics`, `queries`, `runs`.
     """
-    from store.live import ask  # noqa: PLC0415
+    from store.reach import run_sql  # noqa: PLC0415
 
     text = sys.stdin.read() if query == "-" else query
     cap = limit if limit is not None else (JSON_ROWS if as_json else SCREEN_ROWS)
-    rows = ask(db, text, limit=cap, timeout_s=timeout)
+    rows = run_sql(db, text, limit=cap, timeout_s=timeout)
     if as_json:
         if rows.truncated:
             from store.errors import BadInput  # noqa: PLC0415
@@ -58,7 +58,7 @@ def command(query: str, db: Path, limit: int | None, timeout: float, as_json: bo
                 hint="Nothing was printed, as a cut answer looks like a whole one: raise --limit, or add a "
                 "LIMIT to the question.",
             )
-        print_json([dict(zip(rows.columns, row, strict=True)) for row in rows.rows])
+        print_json(rows.objects())
         return
     _print_table(rows.columns, rows.rows)
     if rows.truncated:

@@ -1,0 +1,100 @@
+"""`evenhand build`: write counterfactual queries into a study."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import click
+
+from evenhand.commands.options import console, db_option, json_option, open_study, print_json, split_list
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  evenhand build
+  evenhand build --sample --sample-documents 12 --sample-labels 6 --seed 3
+  evenhand build --labels defendant_sex,judge_religion
+  evenhand build --cases my-cases.jsonl --collection my-cases
+"""
+)
+@db_option
+@click.option(
+    "--cases",
+    "cases_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Your own cases (JSONL or TOML, in the form of judifair/cases) instead of the bundled ones.",
+)
+@click.option("--collection", help="Name of the collection. [default: the bundled one's, or FILE's name]")
+@click.option("--labels", help="Only these labels, separated by commas. [default: all 65]")
+@click.option("--sample", is_flag=True, help="A balanced subset: whole document x label sets.")
+@click.option("--sample-documents", type=click.IntRange(min=1), default=8, show_default=True)
+@click.option("--sample-labels", type=click.IntRange(min=1), default=4, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
+@click.option("--placebo", is_flag=True, help="Ask each reference value in other words too (a noise floor).")
+@json_option
+def command(
+    db: Path,
+    cases_file: Path | None,
+    collection: str | None,
+    labels: str | None,
+    sample: bool,
+    sample_documents: int,
+    sample_labels: int,
+    seed: int,
+    placebo: bool,
+    as_json: bool,
+) -> None:
+    """Write counterfactual queries into a study: cases x labels x values.
+
+    Two queries of one document and label differ in one fact alone. Building again adds what is missing; building
+    with another template retires the old queries, whose answers stay. A label that cannot apply to a case is left
+    out, and counted.
+    """
+    from judifair import build, case_files  # noqa: PLC0415
+    from judifair.sample import draw  # noqa: PLC0415
+
+    cases = case_files.bundled() if cases_file is None else tuple(case_files.read_cases(cases_file))
+    wanted = split_list(labels)
+    if sample:
+        drawn = draw(
+            cases,
+            documents=min(sample_documents, len(cases)) if cases_file else sample_documents,
+            labels=sample_labels if wanted is None else wanted,
+            seed=seed,
+        )
+        cases, chosen = drawn.cases, drawn.labels
+    else:
+        chosen = wanted
+    own: dict[str, str] = {}
+    if cases_file is not None:
+        own = {
+            "collection": collection or cases_file.stem,
+            "kind": "own",
+            "description": f"Cases of {cases_file.name}",
+        }
+    elif collection is not None:
+        own = {"collection": collection}
+    with open_study(db, create=True) as study:
+        built = build.build(study, cases=cases, labels=chosen, placebo=placebo, **own)
+    if as_json:
+        print_json(dataclasses.asdict(built))
+        return
+    out = console()
+    out.print(
+        f"{built.documents:,} documents x {built.labels:,} labels ({built.values:,} values): "
+        f"{built.queries:,} queries in {db}, {built.added:,} of them new.",
+        markup=False,
+    )
+    if built.placebos:
+        out.print(f"Of these, {built.placebos:,} are placebos: the reference in other words.")
+    if built.not_applicable:
+        out.print(
+            f"Left out: {built.not_applicable:,} document x label sets, as the label cannot apply there."
+        )
+    if built.retired:
+        out.print(f"Retired: {built.retired:,} queries of an earlier build; their answers stay.")
+    for warning in built.warnings:
+        out.print(f"Warning: {warning}", markup=False, style="yellow")
+    out.print(f"Next: evenhand run MODEL --db {db}", markup=False)

@@ -1,0 +1,123 @@
+"""`evenhand import`: bring published predictions into a study."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from evenhand.commands.options import console, db_option, json_option, open_study, print_json
+
+if TYPE_CHECKING:
+    from judifair.importer.report import ImportReport
+
+
+@click.command(
+    name="import",
+    epilog="""\b
+Examples:
+  evenhand import LLM-Fairness/results/t0/PHI4_t0 --documents documents.csv
+  evenhand import LLM-Fairness/results --dry-run --map-out map.csv
+  evenhand import LLM-Fairness/results --map map.csv
+""",
+)
+@click.argument("path", type=click.Path(path_type=Path))
+@db_option
+@click.option("--model", help="The model, where folders and file names do not tell it.")
+@click.option(
+    "--documents",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="CSV with id, case_number, crime_name. [default: documents.csv in PATH]",
+)
+@click.option(
+    "--map",
+    "map_in",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="CSV that says model, temperature and label of files, over what is inferred.",
+)
+@click.option(
+    "--map-out", type=click.Path(path_type=Path, dir_okay=False), help="Write the map that was inferred."
+)
+@click.option("--collection", help="Name of the collection. [default: the published one's]")
+@click.option("--dry-run", is_flag=True, help="Say what would be done; store nothing.")
+@json_option
+def command(
+    path: Path,
+    db: Path,
+    model: str | None,
+    documents: Path | None,
+    map_in: Path | None,
+    map_out: Path | None,
+    collection: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Bring published predictions (a file, a model's folder, or all results) into a study.
+
+    Model, temperature and label are inferred from folders, names and contents, printed, and may be overridden
+    with --map. A file whose values belong to another label keeps both names. A broken file is reported with the
+    place where it breaks, and the rest is imported. Importing twice adds nothing. Exit code 1 if a file broke.
+    """
+    from judifair.importer import import_published  # noqa: PLC0415
+    from store.errors import BadInput  # noqa: PLC0415
+
+    if not path.exists():
+        raise BadInput(
+            f"There is nothing at {path}.", hint="Give a file or a folder of published predictions."
+        )
+    named = {} if collection is None else {"collection": collection}
+    with open_study(db, create=True) as study:
+        report = import_published(
+            study, path, model=model, documents=documents, mapping=map_in, dry_run=dry_run, **named
+        )
+    if map_out is not None:
+        map_out.write_text(report.map_csv(), encoding="utf-8")
+    if as_json:
+        print_json(dataclasses.asdict(report))
+    else:
+        _print(report, db)
+    sys.exit(1 if report.broken else 0)
+
+
+def _print(report: ImportReport, db: Path) -> None:
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    out = console()
+    table = Table(title="File → model, temperature, label", title_justify="left")
+    table.add_column("file", overflow="fold", ratio=3)
+    table.add_column("model", overflow="fold")
+    table.add_column("T", justify="right")
+    table.add_column("label", overflow="fold", ratio=2)
+    for name in ("rows", "added", "repeats"):
+        table.add_column(name, justify="right")
+    table.add_column("status")
+    for file in report.files:
+        label = file.label or "—"
+        if file.published_label and file.published_label != file.label:
+            label += f" (file: {file.published_label})"
+        table.add_row(
+            Text(file.name),
+            Text(file.model or "—"),
+            "—" if file.temperature is None else f"{file.temperature:g}",
+            Text(label),
+            f"{file.rows:,}",
+            f"{file.added:,}",
+            f"{file.repeats:,}",
+            Text(file.status),
+        )
+    out.print(table)
+    for name, text in report.all_warnings():
+        out.print(Text(f"Warning: {name + ': ' if name else ''}{text}", style="yellow"))
+    done = ", ".join(f"{n:,} {status}" for status, n in report.counts().items())
+    verb = "would be imported into" if report.dry_run else "imported into"
+    out.print(
+        f"{report.added:,} answers {verb} {db} in {report.seconds:.1f} s; files: {done}; "
+        f"documents described: {report.documents:,}.",
+        markup=False,
+    )
+    if not report.dry_run and report.added:
+        out.print(f"Next: evenhand check --db {db}; evenhand analyze --coding both --db {db}", markup=False)

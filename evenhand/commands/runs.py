@@ -1,0 +1,81 @@
+"""`evenhand runs`: what was asked when, and setting a run aside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evenhand.commands.options import console, db_option, json_option, open_study, print_json
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  evenhand runs
+  evenhand runs --set-aside 0193a2
+  evenhand runs --count-again 0193a2
+"""
+)
+@db_option
+@click.option(
+    "--set-aside", "aside", metavar="RUN", help="Let this run's answers no longer count; they stay."
+)
+@click.option("--count-again", "again", metavar="RUN", help="Let them count again.")
+@json_option
+def command(db: Path, aside: str | None, again: str | None, as_json: bool) -> None:
+    """List runs, the oldest first; set one aside.
+
+    Set a run aside when it went wrong (a wrong server, say): its answers stay in the file, no statistic reads
+    them, and the next `evenhand run` asks those queries again. RUN is an id or the beginning of one.
+    """
+    from store import runs  # noqa: PLC0415
+    from store.errors import BadInput  # noqa: PLC0415
+
+    if aside and again:
+        raise BadInput("--set-aside and --count-again are two commands.", hint="Give one of them.")
+    with open_study(db) as study:
+        if aside or again:
+            run_id = runs.set_aside(study, aside or again or "", aside=bool(aside))
+            click.echo(f"Run {run_id} {'no longer counts' if aside else 'counts again'}.", err=as_json)
+        found = runs.list_runs(study)
+    if as_json:
+        print_json(
+            [
+                {
+                    "run_id": str(run.run_id),
+                    "kind": run.kind,
+                    "state": run.state,
+                    "started_at": run.started_at.isoformat(),
+                    "ended_at": run.ended_at.isoformat() if run.ended_at else None,
+                    "set_aside": run.set_aside_at is not None,
+                    "models": list(run.models),
+                    "predictions": run.predictions,
+                    "failures": run.failures,
+                    "manifest": run.manifest,
+                }
+                for run in found
+            ]
+        )
+        return
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table()
+    table.add_column("run", no_wrap=True)
+    for name in ("kind", "state", "started (UTC)", "models"):
+        table.add_column(name)
+    table.add_column("answers", justify="right")
+    table.add_column("given up", justify="right")
+    for run in found:
+        state = f"{run.state}, set aside" if run.set_aside_at else run.state
+        table.add_row(
+            # The beginning of a time-ordered id is its time: 13 digits tell runs of one millisecond apart.
+            str(run.run_id)[:13],
+            run.kind,
+            state,
+            f"{run.started_at:%Y-%m-%d %H:%M:%S}",
+            ", ".join(run.models),
+            f"{run.predictions:,}",
+            f"{run.failures:,}",
+        )
+    console().print(table)
