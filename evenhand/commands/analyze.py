@@ -48,9 +48,9 @@ def command(
 ) -> None:
     """Estimate effects, inconsistency and error into tables.
 
-    Each answer becomes a verdict; each variant of each label is regressed with document fixed effects; the
-    results replace earlier ones in `estimates`, `label_metrics` and `model_metrics`, which `evenhand sql` reads.
-    What cannot be estimated gets a row with a note.
+    Each answer becomes a verdict; each variant of each label is regressed with document fixed effects;
+    the results replace earlier ones in `estimates`, `label_metrics` and `model_metrics`, which
+    `evenhand sql` reads. What cannot be estimated gets a row with a note.
     """
     from analyze.report import print_summary, summary_json  # noqa: PLC0415
 
