@@ -1,7 +1,7 @@
 """Engines that Evenhand starts by itself for a run: the embedded model, and the scripted judge.
 
-A model whose provider is of kind `embedded` or `simulated` has no address in providers.toml. `started` brings its
-server up on loopback, gives the providers with the address filled in, and takes the server down at the end.
+A model whose provider is of kind `embedded` or `simulated` has no address in providers.toml. `started` brings
+its server up on loopback, gives the providers with the address filled in, and takes it down at the end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ async def started(
 ) -> AsyncIterator[Providers]:
     """Serve what these models need, for as long as the block runs.
 
-    Raises `BadInput` where the embedded engine or its model is not installed, with the command that installs it.
+    Raises `BadInput` where the embedded engine or its model is not installed, and says how to install it.
     """
     routes = [route for model in models for route in providers.resolve(model).routes]
     embedded = {route.provider for route in routes if route.kind == "embedded"}

@@ -1,4 +1,4 @@
-"""The command `evenhand`: finds the subcommand, and turns errors for people into one sentence and an exit code.
+"""The command `evenhand`: finds the subcommand, and turns errors for people into a sentence and a code.
 
 Subcommands are imported when they are called, so that `evenhand --help` answers at once: duckdb, aiohttp and
 pyfixest together take over two seconds to load.
@@ -70,9 +70,9 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """Audit the fairness of language models that act as judges.
 
-    Evenhand sends case facts that differ in one legally irrelevant fact to a model, stores every answer, and
-    tells with social-science statistics whether the sentence moved because of it. One study is one DuckDB file
-    (--db, study.duckdb unless said).
+    Evenhand sends case facts that differ in one legally irrelevant fact to a model, stores every answer,
+    and tells with social-science statistics whether the sentence moved because of it. One study is one DuckDB
+    file (--db, study.duckdb unless said).
     """
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.commands.options import console, db_option, json_option, open_study, print_json, split_list
+
+if TYPE_CHECKING:
+    from judifair.catalogue import Label
 
 
 @click.command(
@@ -48,15 +53,16 @@ def command(
 ) -> None:
     """Write counterfactual queries into a study: cases x labels x values.
 
-    Two queries of one document and label differ in one fact alone. Building again adds what is missing; building
-    with another template retires the old queries, whose answers stay. A label that cannot apply to a case is left
-    out, and counted.
+    Two queries of one document and label differ in one fact alone. Building again adds what is missing;
+    building with another template retires the old queries, whose answers stay. A label that cannot apply
+    to a case is left out, and counted.
     """
     from judifair import build, case_files  # noqa: PLC0415
     from judifair.sample import draw  # noqa: PLC0415
 
     cases = case_files.bundled() if cases_file is None else tuple(case_files.read_cases(cases_file))
     wanted = split_list(labels)
+    chosen: Sequence[Label | str] | None = wanted
     if sample:
         drawn = draw(
             cases,
@@ -65,19 +71,17 @@ def command(
             seed=seed,
         )
         cases, chosen = drawn.cases, drawn.labels
-    else:
-        chosen = wanted
-    own: dict[str, str] = {}
+    named: dict[str, Any] = {}
     if cases_file is not None:
-        own = {
+        named = {
             "collection": collection or cases_file.stem,
             "kind": "own",
             "description": f"Cases of {cases_file.name}",
         }
     elif collection is not None:
-        own = {"collection": collection}
+        named = {"collection": collection}
     with open_study(db, create=True) as study:
-        built = build.build(study, cases=cases, labels=chosen, placebo=placebo, **own)
+        built = build.build(study, cases=cases, labels=chosen, placebo=placebo, **named)
     if as_json:
         print_json(dataclasses.asdict(built))
         return
@@ -90,9 +94,7 @@ def command(
     if built.placebos:
         out.print(f"Of these, {built.placebos:,} are placebos: the reference in other words.")
     if built.not_applicable:
-        out.print(
-            f"Left out: {built.not_applicable:,} document x label sets, as the label cannot apply there."
-        )
+        out.print(f"Left out: {built.not_applicable:,} document x label sets: the label cannot apply there.")
     if built.retired:
         out.print(f"Retired: {built.retired:,} queries of an earlier build; their answers stay.")
     for warning in built.warnings:

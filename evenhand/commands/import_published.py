@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -57,18 +57,17 @@ def command(
 ) -> None:
     """Bring published predictions (a file, a model's folder, or all results) into a study.
 
-    Model, temperature and label are inferred from folders, names and contents, printed, and may be overridden
-    with --map. A file whose values belong to another label keeps both names. A broken file is reported with the
-    place where it breaks, and the rest is imported. Importing twice adds nothing. Exit code 1 if a file broke.
+    Model, temperature and label are inferred from folders, names and contents, printed, and may be
+    overridden with --map. A file whose values belong to another label keeps both names. A broken file is
+    reported with the place where it breaks, and the rest is imported. Importing twice adds nothing. Exit code
+    1 if a file broke.
     """
     from judifair.importer import import_published  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
 
     if not path.exists():
-        raise BadInput(
-            f"There is nothing at {path}.", hint="Give a file or a folder of published predictions."
-        )
-    named = {} if collection is None else {"collection": collection}
+        raise BadInput(f"There is nothing at {path}.", hint="Give a file or folder of predictions.")
+    named: dict[str, Any] = {} if collection is None else {"collection": collection}
     with open_study(db, create=True) as study:
         report = import_published(
             study, path, model=model, documents=documents, mapping=map_in, dry_run=dry_run, **named

@@ -74,7 +74,7 @@ def open_study(path: Path, *, create: bool = False) -> Study:
     if not create and not path.exists():
         raise BadInput(
             f"There is no study at {path}.",
-            hint="Build one with `evenhand build`, import one with `evenhand import`, or name it with --db FILE.",
+            hint="Make one with `evenhand build` or `evenhand import`, or name another with --db FILE.",
         )
     return store.open_study(path, migrations=[judifair.MIGRATIONS, analyze.MIGRATIONS], create=create)
 

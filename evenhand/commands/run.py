@@ -50,7 +50,7 @@ Stop with Ctrl-C: answers on their way are waited for and stored. The same comma
 @click.option(
     "--retry-truncated",
     type=click.IntRange(min=1),
-    help="Ask a truncated answer once more with so many tokens.",
+    help="Ask a cut answer once more with so many tokens.",
 )
 @click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), help="US dollars for this run.")
 @click.option("--max-hours", type=click.FloatRange(min=0, min_open=True), help="Hours for this run.")
@@ -96,9 +96,9 @@ def command(
 ) -> None:
     """Put the pending queries to one or more MODELS (names from `evenhand providers`).
 
-    Every answer is on disk before it counts. What is already answered is not asked again, so after a crash or a
-    stop the same command goes on. MODEL@PROVIDER keeps to one provider. The embedded model's server is started
-    and stopped by itself.
+    Every answer is on disk before it counts. What is already answered is not asked again, so after a crash
+    or a stop the same command goes on. MODEL@PROVIDER keeps to one provider. The embedded model's server is
+    started and stopped by itself.
     """
     from runner import RunOptions, load_providers  # noqa: PLC0415
 
@@ -156,16 +156,11 @@ def run_study(
                 asked.append(Asked(entry.settings(**settings, extra=extra), entry))
             return await run(study, asked, selected, options)
 
-    return _with_fast_loop(ask)
-
-
-def _with_fast_loop(main: Any) -> Any:
-    """Run a coroutine function on uvloop where there is one."""
     try:
         import uvloop  # noqa: PLC0415
-    except ImportError:
-        return asyncio.run(main())
-    return uvloop.run(main())
+    except ImportError:  # Windows has none
+        return asyncio.run(ask())
+    return uvloop.run(ask())
 
 
 def print_run(summary: RunSummary, *, as_json: bool) -> None:

@@ -18,9 +18,7 @@ Examples:
 """
 )
 @db_option
-@click.option(
-    "--set-aside", "aside", metavar="RUN", help="Let this run's answers no longer count; they stay."
-)
+@click.option("--set-aside", "aside", metavar="RUN", help="Let this run's answers no longer count.")
 @click.option("--count-again", "again", metavar="RUN", help="Let them count again.")
 @json_option
 def command(db: Path, aside: str | None, again: str | None, as_json: bool) -> None:

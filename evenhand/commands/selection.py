@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class ShardType(click.ParamType):
+class ShardType(click.ParamType[tuple[int, int]]):
     """`i/n`: the i-th of n parts."""
 
     name = "i/n"

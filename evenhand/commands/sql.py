@@ -40,9 +40,10 @@ Examples:
 def command(query: str, db: Path, limit: int | None, timeout: float, as_json: bool) -> None:
     """Ask the study a question in SQL, read-only.
 
-    One SELECT (or EXPLAIN); nothing can be changed and no other file can be read. `-` reads the question from
-    standard input. While a run writes into the study its process answers, and the output says so. People mostly
-    ask the views and tables `answers`, `estimates`, `label_metrics`, `model_metrics`, `queries`, `runs`.
+    One SELECT (or EXPLAIN); nothing can be changed and no other file can be read. `-` reads the question
+    from standard input. While a run writes into the study its process answers, and the output says so. People
+    mostly ask the views and tables `answers`, `estimates`, `label_metrics`, `model_metrics`, `queries`,
+    `runs`.
     """
     from store.reach import run_sql  # noqa: PLC0415
 
