@@ -15,27 +15,26 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class ShardType(click.ParamType[tuple[int, int]]):
-    """`i/n`: the i-th of n parts."""
-
-    name = "i/n"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, int]:
-        """Read `2/4` as (2, 4)."""
-        if isinstance(value, tuple):
-            return (int(value[0]), int(value[1]))
-        part, slash, parts = str(value).partition("/")
-        if slash and part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts):
-            return (int(part), int(parts))
-        return self.fail(f"{value!r} is not a part: write 2/4 for the second of four.", param, ctx)
+def _shard(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """Read `2/4` as (2, 4)."""
+    del ctx, param
+    if value is None:
+        return None
+    part, slash, parts = value.partition("/")
+    if not (slash and part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
+        raise click.BadParameter(f"{value!r} is not a part: write 2/4 for the second of four.")
+    return (int(part), int(parts))
 
 
 def selection_options(command: Command) -> Command:
     """Add --collection, --labels, --documents, --limit and --shard."""
     for option in (
-        click.option("--shard", type=ShardType(), help="Only the i-th of n parts, by document; see `merge`."),
+        click.option(
+            "--shard",
+            metavar="I/N",
+            callback=_shard,
+            help="Only the i-th of n parts, by document; see `merge`.",
+        ),
         click.option(
             "--limit",
             type=click.IntRange(min=1),
