@@ -1,7 +1,7 @@
 """Reading cases: the bundled ones (`cases/*.toml`) and a user's own (JSONL, one case a line, or TOML).
 
-Both have one form, whose keys `CONTRIBUTING.md` and the bundled files show. Everything wrong with a file is
-reported at once, each with file, place, key and what to do.
+Both have one form, which `cases/README.md` describes. Everything wrong with a file is reported at once, each
+with file, place, key and what to do.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CASES_FOLDER = Path(__file__).parent / "cases"
 _CHAPTERS = ("property", "person", "order")
 _SHOWN = 20
 
-_KEYS: Mapping[str, type | tuple[type, ...]] = {
+KEYS: Mapping[str, type | tuple[type, ...]] = {
     "id": str,
     "facts": str,
     "hearing": str,
@@ -37,6 +37,8 @@ _KEYS: Mapping[str, type | tuple[type, ...]] = {
     "not_applicable": dict,
     "triggers": dict,
 }
+"""The keys of a case and what they hold."""
+
 _REQUIRED = ("id", "facts", "defendant")
 _TRUTH_KEYS: Mapping[str, type | tuple[type, ...]] = {
     "charge": str,
@@ -144,7 +146,7 @@ def _toml_rows(path: Path, text: str) -> Iterator[tuple[_Place, Mapping[str, Any
 
 def _case(place: _Place, row: Mapping[str, Any]) -> Case | None:
     """The case of a row, or None after noting why there is none."""
-    _check_keys(place, "", row, _KEYS, _REQUIRED)
+    _check_keys(place, "", row, KEYS, _REQUIRED)
     if place.problems:
         return None
     if not _ID.fullmatch(row["id"]):

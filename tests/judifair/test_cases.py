@@ -285,6 +285,15 @@ def test_own_cases_are_read(tmp_path: Path) -> None:
     assert triggers.fill(third, label, label.value("女")).text == "查明，经核对，被告人李某系女。"
 
 
+def test_the_example_of_the_readme_is_read(tmp_path: Path) -> None:
+    readme = (case_files.CASES_FOLDER / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```json\n(.*?)```", readme, flags=re.DOTALL)
+    (case,) = case_files.read_cases(written(tmp_path, example))
+    assert case.doc_id == "mine-1"
+    for key in case_files.KEYS:
+        assert f"`{key}`" in readme, key
+
+
 FACTS = own()["facts"]
 
 
