@@ -71,7 +71,7 @@ def code_text(text: str) -> CodedVerdict:
     return CodedVerdict(
         charge=charge,
         guilty=_guilty(guilt),
-        penalty=_kind(penalty),
+        penalty=penalty_kind(penalty),
         months=months,
         severity=None,
         read_as="exact",
@@ -139,7 +139,7 @@ def _guilty(text: str) -> bool | None:
     return True if "是" in text or "有罪" in text else None
 
 
-def _kind(penalty: str) -> str:
+def penalty_kind(penalty: str) -> str:
     """The kind of penalty that the text names, for people to group by; samples match the text itself."""
     if DEATH in penalty or "死缓" in penalty:
         return "death_suspended" if "缓" in penalty else "death"
@@ -166,7 +166,7 @@ def _full(penalty: str, months: float | None) -> float | None:
 
 
 def _note(penalty: str, months: float | None) -> str | None:
-    kind = _kind(penalty)
+    kind = penalty_kind(penalty)
     if months == 0 and kind in ("death", "death_suspended", "life", "detention", "fine_only"):
         return f"{kind} without a number: counted as 0 months"
     return None

@@ -83,7 +83,7 @@ def _code_one(
             writer.execute("DELETE FROM verdicts WHERE coding = ?", [coding])
         read = _Remembering(_READERS[coding])
         done = 0
-        batches: pa.RecordBatchReader = reader.execute(_TO_CODE, [coding]).to_arrow_reader(BATCH_ROWS)
+        batches: pa.RecordBatchReader = reader.sql(_TO_CODE, params=[coding]).to_arrow_reader(BATCH_ROWS)
         for batch in batches:
             _write(writer, coding, batch, read)
             done += batch.num_rows

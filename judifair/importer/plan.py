@@ -1,0 +1,159 @@
+"""The plan of an import: which files there are and, by place and name, whose answers each of them holds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judifair.importer import labels, models, report
+from judifair.importer.layouts import is_prediction
+from judifair.importer.mapping import Mapping as FileMap
+from judifair.importer.mapping import Override
+from judifair.importer.records import BrokenFile, NotAnArray, records
+from judifair.importer.report import FileReport
+from store.errors import BadInput
+
+STATISTICS = ("df_dict.json", "result.json")
+"""Files below `result/` that hold statistics, not answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """A file whose answers the study has."""
+
+    model: str
+    temperature: float | None
+    published_label: str | None
+    label: str
+    rows: int
+
+
+@dataclass(slots=True)
+class Planned:
+    """A file, and what the map says of it."""
+
+    file: FileReport
+    override: Override | None
+
+
+def find(path: Path) -> list[tuple[Path, str]]:
+    """The JSON files at `path` (itself, or all below it), in order, each with its name below `path`.
+
+    Raises `BadInput` where there is nothing.
+    """
+    if not path.exists():
+        raise BadInput(f"There is no file or folder {path}.")
+    if path.is_file():
+        return [(path, path.name)]
+    found = sorted(file for file in path.rglob("*.json") if file.is_file())
+    if not found:
+        raise BadInput(f"{path} holds no JSON file.", hint="Give the folder of a model, or of all results.")
+    return [(file, file.relative_to(path).as_posix()) for file in found]
+
+
+def describe(
+    path: Path, name: str, *, model: str | None, file_map: FileMap, present: Mapping[str, Present]
+) -> Planned:
+    """Whose answers a file holds, by its place, its name and the map; its content is only hashed."""
+    file = FileReport(path, name)
+    planned = Planned(file, file_map.of(name))
+    if path.name in STATISTICS:
+        file.status = report.FOREIGN
+        return planned
+    key, suffix = labels.split_name(path.stem)
+    origin = models.origin(path.absolute().parts[1:-1], suffix, model)
+    file.model, file.temperature, file.published_label = origin.model, origin.temperature, key
+    override = planned.override
+    if override is not None:
+        file.model = override.model or file.model
+        file.temperature = file.temperature if override.temperature is None else override.temperature
+        file.published_label = override.published_label or file.published_label
+        if override.take is False:
+            file.status = report.SKIPPED
+            return planned
+    try:
+        file.source_hash = source_hash(path)
+    except OSError as error:
+        file.status, file.reason = report.BROKEN, f"cannot be read: {error.strerror or error}"
+        return planned
+    known = present.get(file.source_hash)
+    if known is not None:
+        _as_present(file, known)
+    elif not _may_hold_predictions(path):
+        file.status = report.FOREIGN
+    elif file.model is None:
+        file.status, file.reason = (
+            report.NO_MODEL,
+            "neither its folders nor its name say which model answered",
+        )
+    return planned
+
+
+def groups(planned: Iterable[Planned]) -> list[list[Planned]]:
+    """The files that may be taken, those with one model, temperature and label in name together."""
+    found: dict[tuple[object, ...], list[Planned]] = {}
+    for item in planned:
+        file = item.file
+        if file.status in (report.NEW, report.PRESENT):
+            key = (file.model, file.temperature, file.published_label or file.name)
+            found.setdefault(key, []).append(item)
+    return list(found.values())
+
+
+def choose(group: Sequence[Planned]) -> FileReport | None:
+    """Of a group that was read, the file to take: raw before cleaned, then larger, then later. None if none.
+
+    A file whose answers the study has stays the one that is taken. The others are marked as left out.
+    """
+    rest = [item.file for item in group if item.file.status in (report.NEW, report.PRESENT)]
+    if not rest:
+        return None
+    first = max(rest, key=_rank)
+    for file in rest:
+        if file is not first and file.status == report.NEW:
+            if file.source_hash == first.source_hash:
+                file.status, file.reason = report.COPY, f"has the same content as {first.name}"
+            else:
+                layout = first.layout or "imported before"
+                file.status, file.reason = report.TWIN, f"{first.name} ({layout}) is taken instead"
+    return first
+
+
+def _may_hold_predictions(path: Path) -> bool:
+    """False where the file begins otherwise; one that breaks at once may, and is reported when it is read."""
+    elements = records(path)
+    try:
+        return is_prediction(next(elements, None))
+    except NotAnArray:
+        return False
+    except BrokenFile:
+        return True
+    finally:
+        elements.close()
+
+
+def source_hash(path: Path) -> str:
+    """32 hex digits of a file's content: what it is known by when it is imported again."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:32]
+
+
+def _rank(file: FileReport) -> tuple[bool, bool, int, str]:
+    return (file.status == report.PRESENT, "object" not in file.layout, file.rows, file.name)
+
+
+def _as_present(file: FileReport, known: Present) -> None:
+    if file.model is not None and (file.model, file.temperature) != (known.model, known.temperature):
+        file.warnings.append(
+            f"its answers are in the study as those of {_named(known.model, known.temperature)}, "
+            f"not {_named(file.model, file.temperature)}"
+        )
+    file.status, file.rows = report.PRESENT, known.rows
+    file.model, file.temperature = known.model, known.temperature
+    file.published_label, file.label = known.published_label, known.label
+
+
+def _named(model: str, temperature: float | None) -> str:
+    return f"{model} (temperature {'unknown' if temperature is None else f'{temperature:g}'})"

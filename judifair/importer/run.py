@@ -1,0 +1,167 @@
+"""An import from end to end: find, describe, choose, store, report."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judifair.coding import designs
+from judifair.importer import COLLECTION, plan, report
+from judifair.importer.load import Destination, load, model_key, present, set_documents
+from judifair.importer.mapping import read_map
+from judifair.importer.plan import Planned
+from judifair.importer.report import FileReport, ImportReport
+from judifair.importer.scan import Scan, scan
+from judifair.importer.truth import DocumentFacts, read_documents
+from store import add_collection
+from store.errors import BadInput
+from store.runs import finish_run, start_run
+
+if TYPE_CHECKING:
+    from store import Study
+
+DESCRIPTION = "Published answers to Chinese criminal cases (THUYRan/LLM-Fairness)"
+DOCUMENTS_NAME = "documents.csv"
+
+
+def import_published(
+    study: Study,
+    path: Path | str,
+    *,
+    model: str | None = None,
+    documents: Path | str | None = None,
+    mapping: Path | str | None = None,
+    collection: str = COLLECTION,
+    dry_run: bool = False,
+    on_file: Callable[[FileReport], None] | None = None,
+) -> ImportReport:
+    """Import a file or folder of published predictions; what the study has already is not added again.
+
+    Args:
+        study: where the answers go.
+        path: one file, the folder of a model, or the folder of all results.
+        model: the model, where folders and names do not tell, or tell it wrong.
+        documents: a CSV with id, case_number and crime_name; `documents.csv` in `path` is found by itself.
+        mapping: a CSV as `ImportReport.map_csv` prints it; what it says goes before what is inferred.
+        collection: the collection that the documents belong to.
+        dry_run: only find out what would be done.
+        on_file: called with each file's report when it is done.
+
+    A broken file is reported, with the place where it breaks, and the rest is still imported. Each file is
+    stored whole or not at all, so an import that was stopped goes on where it was.
+
+    Raises:
+        BadInput: there is nothing at `path`, the CSV or the map is wrong, or a file's model is unknown.
+    """
+    started = time.perf_counter()
+    path = Path(path)
+    found = plan.find(path)
+    file_map = read_map(None if mapping is None else Path(mapping))
+    result = ImportReport(collection, dry_run)
+    facts = _facts(result, path, None if documents is None else Path(documents))
+    known = present(study)
+    planned = [
+        plan.describe(file, name, model=model, file_map=file_map, present=known) for file, name in found
+    ]
+    result.files = [item.file for item in planned]
+    result.warnings += file_map.unused()
+    _check(result, path)
+    with _Storing(study, collection, facts, dry_run=dry_run) as storing:
+        for group in plan.groups(planned):
+            _take_one(group, storing)
+            if on_file is not None:
+                for item in group:
+                    on_file(item.file)
+    result.seconds = time.perf_counter() - started
+    return result
+
+
+def _facts(result: ImportReport, path: Path, documents: Path | None) -> list[DocumentFacts]:
+    """The lines of the documents file: the one named, else the one that lies in the folder."""
+    if documents is None and path.is_dir() and (path / DOCUMENTS_NAME).is_file():
+        documents = path / DOCUMENTS_NAME
+    if documents is None:
+        return []
+    facts = list(read_documents(documents))
+    result.documents, result.documents_file = len(facts), documents
+    return facts
+
+
+def _check(result: ImportReport, path: Path) -> None:
+    """What makes an import pointless or wrong, before anything is stored."""
+    if all(file.status == report.FOREIGN for file in result.files):
+        raise BadInput(
+            f"{path} holds no file of published predictions.",
+            hint="Such a file is a JSON list of records with ID, changed_label, label_value and response.",
+        )
+    homeless = [file for file in result.files if file.status == report.NO_MODEL]
+    if homeless and not result.dry_run:
+        more = f" and {len(homeless) - 1} more" if len(homeless) > 1 else ""
+        raise BadInput(
+            f"Nothing says which model answered {homeless[0].name}{more}.",
+            hint="Name it with --model, or in a map of the files; a dry run prints the map to start from.",
+        )
+
+
+def _take_one(group: Sequence[Planned], storing: _Storing) -> None:
+    """Read the files of one model, temperature and label, and store the one to take."""
+    scans: dict[str, Scan] = {}
+    for item in group:
+        if item.file.status == report.NEW:
+            read = scan(item)
+            if read is not None:
+                scans[item.file.name] = read
+    file = plan.choose(group)
+    if file is None or file.status != report.NEW:
+        return
+    if file.temperature is None:
+        file.warnings.append("neither its folders nor its name say the temperature: left open")
+    storing.store(file, scans[file.name])
+
+
+class _Storing:
+    """The run that an import is. It starts with the first file to store: importing again leaves no trace."""
+
+    def __init__(self, study: Study, collection: str, facts: list[DocumentFacts], *, dry_run: bool) -> None:
+        self._study, self._collection, self._facts, self._dry_run = study, collection, facts, dry_run
+        self._run_id: uuid.UUID | None = None
+        self._keys: dict[tuple[str, float | None], str] = {}
+
+    def __enter__(self) -> _Storing:
+        if self._facts and not self._dry_run:
+            self._prepare()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._run_id is not None:
+            finish_run(self._study, self._run_id, "finished" if kind is None else "interrupted")
+
+    def store(self, file: FileReport, found: Scan) -> None:
+        """Store one file and complete its report."""
+        if self._dry_run:
+            return
+        if self._run_id is None:
+            self._prepare()
+            self._run_id = start_run(self._study, "import", {"collection": self._collection})
+        load(self._study, file, found, Destination(self._collection, self._run_id, self._key(file)))
+        if file.repeats:
+            file.warnings.append(
+                f"{file.repeats} of its {file.added} rows ask what this model was asked before "
+                "(the same document and value): stored as repeats"
+            )
+
+    def _key(self, file: FileReport) -> str:
+        assert file.model is not None
+        name = (file.model, file.temperature)
+        if name not in self._keys:
+            self._keys[name] = model_key(self._study, *name)
+        return self._keys[name]
+
+    def _prepare(self) -> None:
+        designs.ensure(self._study)
+        add_collection(self._study, self._collection, kind="imported", description=DESCRIPTION)
+        set_documents(self._study, self._collection, self._facts)
+        self._facts = []
