@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _CUT = 0.7
+_FIRST_CUT = 0.5
 _NEAR = 0.9
 _FORGET_S = 60.0
 
@@ -12,7 +13,8 @@ class InFlight:
 
     Below `_fast_below` each answer opens one more (a doubling for each round trip); above it a whole round of
     answers does. An overload cuts once for all requests that were sent before the cut, and the level at which
-    it happened is remembered: the way back is fast up to close below it, and slow past it.
+    it happened is remembered: the way back is fast up to close below it, and slow past it. The first overload
+    follows a doubling, so the capacity lies somewhere in the upper half: it cuts to half.
     """
 
     __slots__ = ("_ceiling", "_cut_at", "_fast_below", "_limit", "cuts", "most")
@@ -35,15 +37,19 @@ class InFlight:
         """The level at which the server last was overloaded."""
         return None if self._ceiling is None else int(self._ceiling)
 
-    def succeeded(self, in_flight: int, now: float) -> None:
-        """An answer came while so many were open; a limit that was not reached has not been tried."""
-        if self._limit >= self.most or in_flight < self._limit * 0.8:
+    def succeeded(self, in_flight: int, sent_at: float, now: float) -> None:
+        """An answer came while so many were open.
+
+        It raises nothing if the limit was not reached (so not tried), or if it was sent before the last cut.
+        """
+        if self._limit >= self.most or in_flight < self._limit * 0.8 or sent_at <= self._cut_at:
             return
         if self._limit < self._fast_below:
             step = 1.0
         else:
             step = 1.0 / self._limit
-            if self._ceiling is not None and now - self._cut_at < _FORGET_S:
+            near = self._ceiling is not None and self._limit > self._ceiling * _NEAR * _NEAR
+            if near and now - self._cut_at < _FORGET_S:
                 step *= 0.25
         self._limit = min(self._limit + step, float(self.most))
 
@@ -51,10 +57,11 @@ class InFlight:
         """The server said it has too much. True if this began an episode, and the limit was cut."""
         if sent_at <= self._cut_at:
             return False
+        first = self._ceiling is None
         self._cut_at = now
         self._ceiling = self._limit
-        self._fast_below = self._limit * _NEAR
-        self._limit = max(1.0, self._limit * _CUT)
+        self._fast_below = self._limit * (_FIRST_CUT if first else _NEAR)
+        self._limit = max(1.0, self._limit * (_FIRST_CUT if first else _CUT))
         self.cuts += 1
         return True
 

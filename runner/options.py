@@ -67,7 +67,10 @@ class RunSummary:
     status: Mapping[str, Any] = field(default_factory=dict)
     """The last snapshot of the monitor."""
 
+    stopped_by: Literal["", "signal", "cost", "hours", "failure"] = ""
+    """What ended it before all was asked."""
+
     @property
     def exit_code(self) -> int:
-        """0 when all was asked, or a limit or a signal ended the run; 1 when it could not go on."""
-        return 1 if self.state == "failed" else 0
+        """0 when all was asked or the user's limit ended it, 1 when it could not go on, 130 after Ctrl-C."""
+        return {"failure": 1, "signal": 130}.get(self.stopped_by, 0)

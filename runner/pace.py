@@ -3,7 +3,7 @@
 The pace spreads them evenly (a bucket of a quarter of a second, which starts empty), because many servers
 enforce a minute's limit by the second. The ledger counts what was sent within the last minute and a bit, so
 that a server that counts strictly, in a sliding or a fixed window, never counts more than its limit: the bit
-is what requests may drift on their way. A plain bucket allows a whole bucket more than that in its first minute.
+is what requests may drift on their way. A plain bucket lets a whole bucket more pass in its first minute.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SLOT_S = 0.05
 """The ledger adds up what is sent within a slot, so its size does not depend on the rate."""
 
 _GENTLER = 0.97
-_GENTLEST = 0.5
+_GENTLEST = 0.7
 _RECOVERY_S = 30.0
 
 
@@ -95,7 +95,12 @@ class Pace:
             self._sum += change
 
     def refused(self, now: float) -> None:
-        """The server counted more than we did: stay further below its limit for a while."""
+        """The server counted more than we did: stay further below its limit for a while.
+
+        A refusal far below the limit has another reason, and changes nothing here.
+        """
+        if self._sum < self._limit / 2:
+            return
         self._refused_at = now
         self._set(self.per_minute, max(_GENTLEST, self._share * _GENTLER))
 

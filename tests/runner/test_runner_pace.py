@@ -94,19 +94,25 @@ def test_one_request_larger_than_the_whole_limit_is_let_through_alone():
 
 
 def test_refusals_slow_it_down_and_time_speeds_it_up_again():
-    pace = Pace(600, 0.0)
+    def sent_in_a_second(pace: Pace, start: float) -> int:
+        sent, now = 0, start
+        while now < start + 1:
+            if pace.wait(1, now) == 0:
+                pace.take(1, now)
+                sent += 1
+            now += 0.001
+        return sent
+
+    pace = Pace(60_000, 0.0)
+    pace.refused(0.0)
+    full = sum(sent_in_a_second(pace, second) for second in range(40))
+    assert full == pytest.approx(40_000, rel=0.01), "a refusal far below the limit has another reason"
     for _ in range(5):
-        pace.refused(0.0)
-    pace.take(1, 10.0)
-    slowed = pace.wait(1, 10.2)
-    for second in range(40, 400, 31):
+        pace.refused(40.0)
+    assert sent_in_a_second(pace, 40.0) == pytest.approx(1000 * 0.97**5, rel=0.02)
+    for second in range(61, 400, 31):
         pace.wait(1, float(second))
-    pace.take(1, 500.0)
-    pace.take(1, 500.0)
-    pace.take(1, 500.0)
-    pace.take(1, 500.0)
-    assert slowed >= 0
-    assert pace.wait(1, 500.0) == pytest.approx(4 * 0.1 - 0.25, abs=0.01)
+    assert sent_in_a_second(pace, 400.0) == pytest.approx(1000, rel=0.02)
 
 
 def serve(limit: InFlight, capacity: int, rounds: int) -> tuple[int, int, float]:
@@ -120,9 +126,9 @@ def serve(limit: InFlight, capacity: int, rounds: int) -> tuple[int, int, float]
         answered += accepted
         refused += level - accepted
         for _ in range(accepted):
-            limit.succeeded(limit.limit, second + 1.0)
+            limit.succeeded(limit.limit, second + 0.1, second + 1.0)
         for _ in range(level - accepted):
-            limit.overloaded(float(second), second + 1.0)
+            limit.overloaded(second + 0.1, second + 1.0)
     return answered, refused, sum(levels[-580:]) / len(levels[-580:])
 
 
@@ -144,14 +150,14 @@ def test_one_episode_cuts_once():
     limit = InFlight(most=100, start=100)
     cuts = [limit.overloaded(sent_at=1.0, now=2.0 + i / 100) for i in range(50)]
     assert cuts.count(True) == 1
-    assert limit.limit == 70
+    assert limit.limit == 50
     assert limit.overloaded(sent_at=3.0, now=4.0)
 
 
 def test_an_unused_limit_does_not_grow():
     limit = InFlight(most=100, start=10)
     for _ in range(100):
-        limit.succeeded(in_flight=3, now=1.0)
+        limit.succeeded(in_flight=3, sent_at=0.0, now=1.0)
     assert limit.limit == 10
 
 

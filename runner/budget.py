@@ -1,0 +1,41 @@
+"""The money of a run: what is in flight is reserved at its dearest, so that the limit is never passed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class Budget:
+    """US dollars over all models of a run. `settled` is called when money that was waited for came free."""
+
+    def __init__(self, max_cost: float | None) -> None:
+        self.max_cost = max_cost
+        self.spent = 0.0
+        self.reserved = 0.0
+        self._open = 0
+        self.settled: list[Callable[[], None]] = []
+        self._waited_for = False
+
+    def reserve(self, dearest: float) -> bool:
+        """Set so much aside for a request; False if that could pass the limit."""
+        if self.max_cost is not None and self.spent + self.reserved + dearest > self.max_cost:
+            self._waited_for = True
+            return False
+        self.reserved += dearest
+        self._open += 1
+        return True
+
+    @property
+    def exhausted(self) -> bool:
+        """Nothing in flight can set money free: what was asked for does not fit."""
+        return self._waited_for and self._open == 0
+
+    def settle(self, reserved: float, cost: float) -> None:
+        """A request came to its end and cost so much."""
+        self._open -= 1
+        self.reserved = max(self.reserved - reserved, 0.0) if self._open else 0.0
+        self.spent += cost
+        if self._waited_for:
+            self._waited_for = False
+            for call in self.settled:
+                call()

@@ -1,0 +1,127 @@
+"""What a run counts. The monitor, `evenhand status` and the manifest read these and nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from typing import Any
+
+from runner.outcome import Answer, Fault, Kind
+
+_FIRST_S = 0.001
+_GROWTH = math.log(1.12)
+_BUCKETS = 140  # up to about two hours
+
+
+class Latencies:
+    """A histogram of seconds whose buckets grow by 12%: quantiles within 6%, at the same size for any run."""
+
+    __slots__ = ("_buckets", "count")
+
+    def __init__(self) -> None:
+        self._buckets = [0] * _BUCKETS
+        self.count = 0
+
+    def add(self, seconds: float) -> None:
+        """Count one answer."""
+        index = int(math.log(seconds / _FIRST_S) / _GROWTH) if seconds > _FIRST_S else 0
+        self._buckets[min(index, _BUCKETS - 1)] += 1
+        self.count += 1
+
+    def quantile(self, share: float) -> float | None:
+        """Seconds that this share of the answers took at most; None before the first."""
+        if not self.count:
+            return None
+        wanted, seen = share * self.count, 0
+        for index, count in enumerate(self._buckets):
+            seen += count
+            if seen >= wanted:
+                return _FIRST_S * math.exp((index + 0.5) * _GROWTH)
+        return None
+
+
+class LaneCounters:
+    """What went through one lane."""
+
+    __slots__ = (
+        "answers",
+        "cached_tokens",
+        "completion_tokens",
+        "cost_usd",
+        "kinds",
+        "last_error",
+        "last_error_at",
+        "latencies",
+        "prompt_tokens",
+    )
+
+    def __init__(self) -> None:
+        self.kinds: Counter[Kind] = Counter()
+        self.answers = 0
+        self.prompt_tokens = 0
+        self.cached_tokens = 0
+        self.completion_tokens = 0
+        self.cost_usd = 0.0
+        self.latencies = Latencies()
+        self.last_error: str | None = None
+        self.last_error_at = 0.0
+
+    def answered(self, answer: Answer, latency_s: float, cost_usd: float | None) -> None:
+        """Count an answer and what it used."""
+        self.kinds[Kind.OK] += 1
+        self.answers += 1
+        self.latencies.add(latency_s)
+        self.prompt_tokens += answer.prompt_tokens or 0
+        self.cached_tokens += answer.cached_tokens or 0
+        self.completion_tokens += answer.completion_tokens or 0
+        self.cost_usd += cost_usd or 0.0
+
+    def failed(self, fault: Fault, wall_time: float) -> None:
+        """Count a fault."""
+        self.kinds[fault.kind] += 1
+        self.last_error = f"{fault.kind}: {fault.message}"
+        self.last_error_at = wall_time
+
+
+class ModelCounters:
+    """What has become of the queries of one model."""
+
+    __slots__ = ("_recent", "done", "outcomes", "returned_models", "selected", "started_at", "total")
+
+    def __init__(self, total: int, selected: int, started_at: float) -> None:
+        self.total = total
+        """Queries (times repeats) that were pending when the run began."""
+        self.selected = selected
+        """Those of the whole selection, answered before or not."""
+        self.done = 0
+        self.outcomes: Counter[str] = Counter()
+        self.returned_models: Counter[str] = Counter()
+        self.started_at = started_at
+        self._recent: deque[tuple[float, int]] = deque([(started_at, 0)], maxlen=31)
+
+    def settled(self, outcome: str) -> None:
+        """A query has its terminal row."""
+        self.done += 1
+        self.outcomes[outcome] += 1
+
+    def tick(self, now: float) -> None:
+        """Note where it stands; called about once a second."""
+        self._recent.append((now, self.done))
+
+    def rate_now(self, now: float) -> float:
+        """Queries a second over the last half minute."""
+        then, done = self._recent[0]
+        return (self.done - done) / (now - then) if now - then > 0.2 else 0.0
+
+    def rate(self, now: float) -> float:
+        """Queries a second since the run began."""
+        return self.done / (now - self.started_at) if now > self.started_at else 0.0
+
+    def eta_s(self, now: float) -> float | None:
+        """Seconds to the end at the present rate; None while nothing moves."""
+        rate = self.rate_now(now) or self.rate(now)
+        return (self.total - self.done) / rate if rate > 0 else None
+
+    def counts(self) -> dict[str, Any]:
+        """Outcomes, as a plain dictionary."""
+        return dict(self.outcomes)

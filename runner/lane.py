@@ -1,0 +1,252 @@
+"""A lane: one provider, one key, one model. It knows when a request may go, and how the server takes it."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+
+from runner.completion import Address, Sent, address_of
+from runner.counters import LaneCounters
+from runner.in_flight import InFlight
+from runner.options import RunOptions
+from runner.outcome import Answer, Fault, Kind
+from runner.pace import Pace, Ticket
+from runner.providers import Route
+from runner.request import Bodies
+from runner.server_limits import allowance, speaks_of_limits
+from runner.settings import ModelSettings
+
+OUTAGE_AFTER = 10
+"""Errors in a row, from a whole lane, that look like the server's and not the queries'."""
+_FIRST_PATIENCE_S = 120.0
+_NO_MODEL_PATIENCE_S = 30.0
+_SAME_REJECTION = 25
+_BACKOFF_S = 0.25
+_LONGEST_BACKOFF_S = 60.0
+_LEARN = 0.05
+
+
+@dataclass(slots=True)
+class Key:
+    """A key by the name of its variable, shared by the lanes of all models; parked when it is of no use."""
+
+    provider: str
+    variable: str | None
+    parked: str | None = None
+
+
+@dataclass(slots=True)
+class Permit:
+    """That one request is open, and what it took."""
+
+    sent_at: float
+    requests: Ticket | None
+    tokens: Ticket | None
+    reserved_usd: float
+    prompt_tokens: float
+
+
+class Lane:
+    """Times are seconds of the event loop's clock, given by the caller."""
+
+    def __init__(
+        self, route: Route, key: Key, name: str, *, settings: ModelSettings, options: RunOptions, now: float
+    ) -> None:
+        limits = route.limits
+        most = limits.in_flight if options.in_flight is None else min(limits.in_flight, options.in_flight)
+        start = limits.start_in_flight
+        if limits.requests_per_minute is not None:
+            # The pace protects the server, so the start need not be slower than the limit: a second's worth.
+            start = max(start, min(math.ceil(limits.requests_per_minute / 60), 64))
+        self.name = name
+        self.route = route
+        self.key = key
+        self.address: Address = address_of(route, key.variable)
+        self.bodies = Bodies(settings, route)
+        self.in_flight = 0
+        self.limit = InFlight(most, start)
+        self.requests = None if limits.requests_per_minute is None else Pace(limits.requests_per_minute, now)
+        self.tokens = None if limits.tokens_per_minute is None else Pace(limits.tokens_per_minute, now)
+        self.counters = LaneCounters()
+        self.paused_until = 0.0
+        self.outage = False
+        self._parked: str | None = None
+        self._options = options
+        self._max_tokens = settings.max_tokens
+        self._counts_used = limits.counts == "used"
+        self._per_char: float | None = None
+        self._completion: float | None = None
+        self._trouble_since: float | None = None
+        self._in_a_row = 0
+        self._backoffs = 0
+        self._backed_off_at = -1e9
+        self._rejection = ("", 0)
+
+    # What may be sent
+
+    @property
+    def parked(self) -> str | None:
+        """Why this lane takes part no more, if so."""
+        return self._parked or self.key.parked
+
+    def prompt_tokens(self, chars: int, utf8_per_char: float) -> float:
+        """An estimate, from what earlier prompts came to; before the first, a token for three bytes."""
+        return chars * (self._per_char if self._per_char is not None else utf8_per_char / 3)
+
+    def completion_tokens(self, max_tokens: int) -> float:
+        """What the token limit counts for the answer before it is there."""
+        if self._counts_used and self._completion is not None:
+            return min(self._completion, max_tokens)
+        return max_tokens
+
+    def dearest(self, prompt_tokens: float, max_tokens: int) -> float:
+        """The most that a request can cost, in US dollars."""
+        prices = self.route.prices
+        return 0.0 if prices is None else prices.cost(math.ceil(prompt_tokens), 0, max_tokens)
+
+    def ready_in(self, tokens: float, now: float) -> float:
+        """Seconds until a request of so many tokens may go.
+
+        0 for now; infinity where time alone changes nothing, as the lane is full or parked.
+        """
+        if self.in_flight >= self.limit.limit or self.parked is not None:
+            return math.inf
+        wait = self.paused_until - now
+        if self.requests is not None:
+            wait = max(wait, self.requests.wait(1.0, now))
+        if self.tokens is not None:
+            wait = max(wait, self.tokens.wait(tokens, now))
+        return wait if wait > 0 else 0.0
+
+    def is_up(self, now: float, patience_s: float) -> bool:
+        """Worth waiting for rather than failing over: not parked, in an outage, or sent away for long."""
+        return self.parked is None and not self.outage and self.paused_until - now < patience_s
+
+    def begin(self, prompt_tokens: float, tokens: float, reserved_usd: float, now: float) -> Permit:
+        """A request goes out now."""
+        self.in_flight += 1
+        return Permit(
+            sent_at=now,
+            requests=None if self.requests is None else self.requests.take(1.0, now),
+            tokens=None if self.tokens is None else self.tokens.take(tokens, now),
+            reserved_usd=reserved_usd,
+            prompt_tokens=prompt_tokens,
+        )
+
+    # What came of it
+
+    def heard(self, sent: Sent, now: float) -> None:
+        """Follow what the server says about its limits in any reply."""
+        if not sent.headers or not speaks_of_limits(sent.headers):
+            return
+        for what in ("requests", "tokens"):
+            told = allowance(sent.headers, what)
+            if told is None:
+                continue
+            pace: Pace | None = getattr(self, what)
+            if told.limit is not None and told.limit > 0 and told.reset_s is not None and told.reset_s <= 60:
+                if pace is None:
+                    setattr(self, what, Pace(told.limit, now))
+                elif told.limit < pace.per_minute:
+                    pace.follow(told.limit)
+            if told.remaining is not None and told.remaining < 1 and told.reset_s is not None:
+                self._pause(told.reset_s, now)
+
+    def answered(self, answer: Answer, permit: Permit, chars: int, now: float) -> None:
+        """An answer came."""
+        self.limit.succeeded(self.in_flight, permit.sent_at, now)
+        self._trouble_since = None
+        self._in_a_row = 0
+        self._rejection = ("", 0)
+        if permit.sent_at >= self._backed_off_at:
+            self._backoffs = 0
+            self.outage = False
+        if answer.prompt_tokens is not None and chars:
+            self._per_char = _blend(self._per_char, answer.prompt_tokens / chars)
+        if answer.completion_tokens is not None:
+            self._completion = _blend(self._completion, float(answer.completion_tokens))
+        if self.tokens is not None and permit.tokens is not None and answer.prompt_tokens is not None:
+            out = (answer.completion_tokens or 0) if self._counts_used else self._max_tokens
+            self.tokens.settle(permit.tokens, answer.prompt_tokens + out)
+
+    def refused(self, fault: Fault, permit: Permit, now: float) -> None:
+        """429 or 529: the server has too much, or we are too fast."""
+        self._trouble(now)
+        began = self.limit.overloaded(permit.sent_at, now)
+        if began and fault.kind is Kind.RATE_LIMITED:
+            for pace in (self.requests, self.tokens):
+                if pace is not None:
+                    pace.refused(now)
+        if fault.retry_after is not None:
+            self._pause(fault.retry_after, now)
+            if began and self._trouble_since is not None:
+                self._trouble_since += fault.retry_after  # waiting as told is no trouble
+        elif began:
+            self._back_off(now)
+        self._lose_patience(fault, self._options.outage_s, now)
+
+    def failed(self, fault: Fault, permit: Permit, now: float) -> None:
+        """The server failed, or was not reached, or has no such model."""
+        self._trouble(now)
+        self._in_a_row += 1
+        if fault.kind is Kind.TIMEOUT:
+            self.limit.overloaded(permit.sent_at, now)
+        if fault.retry_after is not None:
+            self._pause(fault.retry_after, now)
+        if fault.kind is Kind.NO_MODEL or self._in_a_row >= OUTAGE_AFTER:
+            self.outage = True
+            self.limit.probe()
+            if permit.sent_at > self._backed_off_at:
+                self._back_off(now)
+            patience = self._options.outage_s
+            if not self.counters.answers:
+                never = _NO_MODEL_PATIENCE_S if fault.kind is Kind.NO_MODEL else _FIRST_PATIENCE_S
+                patience = min(patience, never)
+            self._lose_patience(fault, patience, now)
+
+    def rejected(self, fault: Fault) -> None:
+        """A query was refused as it is. If every one is, for the same reason, the reason is ours."""
+        message, count = self._rejection
+        count = count + 1 if message == fault.message else 1
+        self._rejection = (fault.message, count)
+        if count >= _SAME_REJECTION and not self.counters.answers:
+            self.park(f"{self.name} rejects every request ({fault.status}): {fault.message}")
+
+    def refuse_key(self, fault: Fault) -> None:
+        """The key is invalid, or has no money left: no lane uses it again."""
+        if self.key.parked is None:
+            what = "has no money or quota left" if fault.kind is Kind.NO_MONEY else "was refused"
+            name = f"its key in {self.key.variable}" if self.key.variable else "it needs a key, or access"
+            self.key.parked = f"{self.key.provider}: {name} {what} ({fault.status}): {fault.message}"
+
+    def park(self, message: str) -> None:
+        """Use this lane no more in this run."""
+        if self._parked is None:
+            self._parked = message
+
+    def _trouble(self, now: float) -> None:
+        if self._trouble_since is None:
+            self._trouble_since = now
+
+    def _lose_patience(self, fault: Fault, patience_s: float, now: float) -> None:
+        since = now if self._trouble_since is None else self._trouble_since
+        if now - since > patience_s:
+            self.park(
+                f"{self.name} gave nothing but errors for {now - since:.0f} s, at last: {fault.message}"
+            )
+
+    def _back_off(self, now: float) -> None:
+        longest = min(_BACKOFF_S * 2**self._backoffs, _LONGEST_BACKOFF_S)
+        self._backoffs += 1
+        self._backed_off_at = now
+        self._pause(longest * random.uniform(0.5, 1.0), now)
+
+    def _pause(self, seconds: float, now: float) -> None:
+        if seconds > self._options.longest_pause_s:
+            self.park(f"{self.name} asks to stay away for {seconds / 3600:.1f} hours")
+        self.paused_until = max(self.paused_until, now + seconds)
+
+
+def _blend(old: float | None, new: float) -> float:
+    return new if old is None else old + _LEARN * (new - old)

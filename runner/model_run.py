@@ -1,0 +1,317 @@
+"""One model's part of a run: a bounded pool of workers over its pending queries and its lanes.
+
+Everything is decided on the event loop, without awaiting: which query is next, which lane takes it, what a
+reply means. A worker that comes free takes its next query by itself; `dispatch` wakes or starts others when
+something changed (an answer raised a limit, a pause is over, there is more to send).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from runner.backlog import Backlog
+from runner.budget import Budget
+from runner.completion import Sent, complete
+from runner.counters import ModelCounters
+from runner.lane import Lane, Permit
+from runner.outcome import PARKING, REQUEUED, TERMINAL, Answer, Fault, Kind
+from runner.redact import Redactor
+from runner.results import Item, Rows
+from runner.retry import Retries
+from runner.router import Router
+from runner.settings import ModelSettings
+from store.errors import EvenhandError
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from store.rows import FailureRow, PredictionRow
+    from store.writer import Writer
+
+MOST_PROBES = 12
+"""Tries of one query in outages of its lane that cost it nothing; beyond, the query itself is the trouble."""
+
+
+@dataclass(slots=True)
+class Assignment:
+    """A query, the lane that takes it, and what it took from the lane's limits."""
+
+    item: Item
+    lane: Lane
+    permit: Permit
+
+
+@dataclass(slots=True)
+class Shared:
+    """What all models of a run use together."""
+
+    writer: Writer
+    session: aiohttp.ClientSession
+    budget: Budget
+    redactor: Redactor
+    retries: Retries
+    retry_truncated: int | None
+    on_fatal: Callable[[], None]
+    """Called when the whole run must end: the writer gave up, or a worker failed."""
+
+
+@dataclass(slots=True)
+class ModelRun:
+    """Asks one model. `done` is set when nothing is left, or nothing more can be done; `failure` says why."""
+
+    settings: ModelSettings
+    router: Router
+    rows: Rows
+    counters: ModelCounters
+    shared: Shared
+    backlog: Backlog = field(init=False)
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+    failure: str | None = None
+    fatal: BaseException | None = None
+    out_of_money: bool = False
+    last_event: float = field(default_factory=time.monotonic)
+    unstored: list[PredictionRow | FailureRow] = field(default_factory=list)
+    """What arrived but was not handed to the writer, as all was stopped."""
+    _open: dict[int, Assignment] = field(default_factory=dict)
+    _workers: set[asyncio.Task[None]] = field(default_factory=set)
+    _idle: deque[asyncio.Future[Assignment]] = field(default_factory=deque)
+    _stopping: bool = False
+    _timer: asyncio.TimerHandle | None = None
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+
+    @property
+    def in_flight(self) -> int:
+        """Requests on their way, and answers not yet handed to the writer."""
+        return len(self._open)
+
+    # Stopping
+
+    def drain(self) -> None:
+        """Send nothing more; `done` is set when what is on its way has come."""
+        self._stopping = True
+        self._check_done()
+
+    async def abort(self) -> None:
+        """Cut off what is on its way. Its queries stay pending; answers that came are kept."""
+        self._stopping = True
+        workers = list(self._workers)
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+        self._keep_spares(assignment.item for assignment in self._open.values())
+        self._open.clear()
+        self._check_done()
+
+    async def close(self) -> None:
+        """End the idle workers and the reading of queries."""
+        self._stopping = True
+        if self._timer is not None:
+            self._timer.cancel()
+        await self.abort()
+        self._keep_spares(await self.backlog.close())
+
+    def _keep_spares(self, items: Iterable[Item]) -> None:
+        """A truncated answer that was not asked again after all is an answer."""
+        for item in items:
+            if item.spare is not None:
+                self.counters.settled(item.spare.outcome)
+                self.unstored.append(item.spare)
+
+    def cut_off_stalled(self) -> int:
+        """Cancel every open request and ask its query again; for the watchdog."""
+        stalled = list(self._open.values())
+        self._open.clear()
+        self._idle.clear()
+        for worker in self._workers:
+            worker.cancel()
+        for assignment in stalled:
+            assignment.lane.in_flight -= 1
+            self.shared.budget.settle(assignment.permit.reserved_usd, assignment.permit.reserved_usd)
+        self.backlog.again(assignment.item for assignment in stalled)
+        self.last_event = time.monotonic()
+        self.dispatch()
+        return len(stalled)
+
+    # Sending
+
+    def dispatch(self) -> None:
+        """Give out as many queries as the lanes take now."""
+        while (assignment := self._next()) is not None:
+            while self._idle:
+                waiting = self._idle.popleft()
+                if not waiting.done():
+                    waiting.set_result(assignment)
+                    break
+            else:
+                worker = self._loop.create_task(self._work(assignment))
+                self._workers.add(worker)
+                worker.add_done_callback(self._worker_ended)
+
+    async def _work(self, assignment: Assignment) -> None:
+        shared = self.shared
+        while True:
+            item, lane, permit = assignment.item, assignment.lane, assignment.permit
+            try:
+                body = lane.bodies.body(item.query, item.max_tokens)
+                sent = await complete(shared.session, lane.address, body, shared.redactor)
+                row = self._took(item, lane, permit, sent)
+                if row is not None:
+                    await self._store(row)
+            finally:
+                if self._open.pop(id(permit), None) is not None:
+                    lane.in_flight -= 1
+            self.last_event = time.monotonic()
+            following = self._next()
+            self.dispatch()
+            if following is None:
+                self._check_done()
+                waiting: asyncio.Future[Assignment] = self._loop.create_future()
+                self._idle.append(waiting)
+                following = await waiting
+            assignment = following
+
+    def _worker_ended(self, worker: asyncio.Task[None]) -> None:
+        self._workers.discard(worker)
+        if not worker.cancelled() and (error := worker.exception()) is not None:
+            self._end_all(error)
+
+    async def _store(self, row: PredictionRow | FailureRow) -> None:
+        try:
+            await self.shared.writer.put(row)
+        except asyncio.CancelledError:
+            self.unstored.append(row)
+            raise
+        except EvenhandError as error:
+            self._end_all(error)
+
+    def _next(self) -> Assignment | None:
+        """The next query with a lane that takes it now; None if there is none, with the timer set."""
+        if self._stopping:
+            return None
+        now = self._loop.time()
+        item = self.backlog.peek(now)
+        if item is None:
+            self._check_done()
+            if (due := self.backlog.next_due()) is not None:
+                self._wake_at(due)
+            return None
+        most = self.settings.max_tokens if item.max_tokens is None else item.max_tokens
+        choice = self.router.choose(item, most, self.backlog.utf8_per_char, now)
+        lane = choice.lane
+        if lane is None:
+            if choice.wait_s < math.inf:
+                self._wake_at(now + choice.wait_s)
+            elif (reasons := self.router.parked()) is not None:
+                self.failure = f"No way is left to ask {self.settings.model}: {'; '.join(reasons)}"
+                self.drain()
+            return None
+        dearest = lane.dearest(choice.prompt_tokens, most)
+        if not self.shared.budget.reserve(dearest):
+            if self.shared.budget.exhausted:
+                self.out_of_money = True
+                self.drain()
+            return None
+        self.backlog.pop(item)
+        permit = lane.begin(choice.prompt_tokens, choice.tokens, dearest, now)
+        assignment = self._open[id(permit)] = Assignment(item, lane, permit)
+        return assignment
+
+    def _wake_at(self, when: float) -> None:
+        timer = self._timer
+        if timer is not None:
+            if timer.when() <= when:
+                return
+            timer.cancel()
+        self._timer = self._loop.call_at(when, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self.dispatch()
+
+    # Receiving
+
+    def _took(self, item: Item, lane: Lane, permit: Permit, sent: Sent) -> PredictionRow | FailureRow | None:
+        """Count a reply and decide what becomes of its query; the row to store, if that is settled."""
+        now = self._loop.time()
+        result = sent.result
+        lane.heard(sent, now)
+        if isinstance(result, Answer):
+            return self._answered(item, lane, permit, result, sent.latency_s)
+        # What a request that broke off has cost is not known: its prompt is taken to be paid.
+        broke_off = result.kind in (Kind.TIMEOUT, Kind.BAD_BODY)
+        lost = lane.dearest(permit.prompt_tokens, 0) if broke_off else 0.0
+        self.shared.budget.settle(permit.reserved_usd, lost)
+        lane.counters.failed(result, time.time())
+        return self._faulted(item, lane, permit, result)
+
+    def _answered(
+        self, item: Item, lane: Lane, permit: Permit, answer: Answer, latency_s: float
+    ) -> PredictionRow | None:
+        cost = self.rows.cost(lane, answer)
+        self.shared.budget.settle(permit.reserved_usd, permit.reserved_usd if cost is None else cost)
+        lane.answered(answer, permit, item.chars, self._loop.time())
+        lane.counters.answered(answer, latency_s, cost)
+        if answer.model:
+            self.counters.returned_models[answer.model] += 1
+        row = self.rows.prediction(item, lane, answer, latency_s, cost)
+        if answer.outcome == "truncated" and self.shared.retry_truncated and item.max_tokens is None:
+            item.max_tokens = max(self.shared.retry_truncated, self.settings.max_tokens)
+            item.spare = row
+            self.backlog.again([item])
+            return None
+        self.counters.settled(answer.outcome)
+        return row
+
+    def _faulted(
+        self, item: Item, lane: Lane, permit: Permit, fault: Fault
+    ) -> PredictionRow | FailureRow | None:
+        now = self._loop.time()
+        if fault.kind in TERMINAL:
+            lane.rejected(fault)
+            return self._given_up(item, fault.kind.value, fault)
+        if fault.kind in REQUEUED:
+            lane.refused(fault, permit, now)
+            self.backlog.again([item])
+            return None
+        if fault.kind in PARKING:
+            lane.refuse_key(fault)
+            self.backlog.again([item])
+            return None
+        lane.failed(fault, permit, now)
+        if lane.parked is not None or (lane.outage and item.probes < MOST_PROBES):
+            item.probes += 1  # the lane's fault, not the query's: it costs no try
+            self.backlog.again([item])
+            return None
+        item.tries, wait = self.shared.retries.after_failure(item.tries)
+        if wait is None:
+            return self._given_up(item, "failed", fault)
+        item.failed_at(lane.route.provider)
+        self.backlog.later(item, now + max(wait, fault.retry_after or 0.0))
+        return None
+
+    def _given_up(self, item: Item, outcome: str, fault: Fault) -> PredictionRow | FailureRow:
+        if item.spare is not None:  # asked again with more tokens, in vain: the truncated answer stands
+            self.counters.settled(item.spare.outcome)
+            return item.spare
+        self.counters.settled(outcome)
+        return self.rows.failure(item, outcome, fault)
+
+    def _check_done(self) -> None:
+        if self._open or self.done.is_set():
+            return
+        if self.backlog.error is not None and not self._stopping:
+            self._end_all(self.backlog.error)
+        if self._stopping or self.backlog.empty:
+            self.done.set()
+
+    def _end_all(self, error: BaseException) -> None:
+        if self.fatal is None:
+            self.fatal = error
+            self._stopping = True
+            self.shared.on_fatal()

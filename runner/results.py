@@ -1,0 +1,103 @@
+"""A query on its way, and the rows that its replies become."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+from runner.lane import Lane
+from runner.outcome import Answer, Fault
+from store.identity import new_prediction_id
+from store.rows import FailureRow, PredictionRow, now
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
+    from store.asking import PendingQuery
+
+_MOVE_ON_AFTER = 2
+
+
+class Item:
+    """A pending query while it is being asked."""
+
+    __slots__ = ("_failures", "avoid", "chars", "max_tokens", "probes", "query", "spare", "tries")
+
+    def __init__(self, query: PendingQuery, chars: int) -> None:
+        self.query = query
+        self.chars = chars
+        """Of the prompt."""
+        self.tries: RetryCallState | None = None
+        self.probes = 0
+        """Tries in an outage of the lane, which cost none."""
+        self.max_tokens: int | None = None
+        """Set when a truncated answer is asked again."""
+        self.spare: PredictionRow | None = None
+        """The truncated answer, should asking again bring none."""
+        self.avoid: str | None = None
+        """A provider that has failed it twice in a row: the next one in order gets it, if there is one."""
+        self._failures: tuple[str, int] = ("", 0)
+
+    def failed_at(self, provider: str) -> None:
+        """Note a failure that was the query's own."""
+        last, count = self._failures
+        self._failures = (provider, count + 1 if provider == last else 1)
+        if self._failures[1] >= _MOVE_ON_AFTER:
+            self.avoid = provider
+
+
+class Rows:
+    """Makes the rows of one model in one run."""
+
+    def __init__(self, run_id: uuid.UUID, model_key: str) -> None:
+        self._run_id = run_id
+        self._model_key = model_key
+
+    @staticmethod
+    def cost(lane: Lane, answer: Answer) -> float | None:
+        """US dollars: as the provider states it, else by its prices; None where neither is known."""
+        if answer.cost_usd is not None:
+            return answer.cost_usd
+        prices = lane.route.prices
+        if prices is None or answer.prompt_tokens is None:
+            return None
+        return prices.cost(answer.prompt_tokens, answer.cached_tokens or 0, answer.completion_tokens or 0)
+
+    def prediction(
+        self, item: Item, lane: Lane, answer: Answer, latency_s: float, cost_usd: float | None
+    ) -> PredictionRow:
+        """The row of an answer."""
+        return PredictionRow(
+            prediction_id=new_prediction_id(),
+            query_id=item.query.query_id,
+            model_key=self._model_key,
+            run_id=self._run_id,
+            repeat=item.query.repeat,
+            outcome=answer.outcome,
+            text=answer.text,
+            created_at=now(),
+            reasoning=answer.reasoning,
+            finish_reason=answer.finish_reason,
+            prompt_tokens=answer.prompt_tokens,
+            cached_tokens=answer.cached_tokens,
+            completion_tokens=answer.completion_tokens,
+            cost_usd=cost_usd,
+            latency_s=latency_s,
+            served_by=lane.name,
+            returned_model=answer.model,
+            fingerprint=answer.fingerprint,
+        )
+
+    def failure(self, item: Item, outcome: str, fault: Fault) -> FailureRow:
+        """The row of a query that is given up."""
+        return FailureRow(
+            failure_id=new_prediction_id(),
+            query_id=item.query.query_id,
+            model_key=self._model_key,
+            run_id=self._run_id,
+            repeat=item.query.repeat,
+            outcome=outcome,
+            reason=f"{fault.kind}: {fault.message}",
+            created_at=now(),
+            status=fault.status,
+        )

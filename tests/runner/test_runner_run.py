@@ -1,0 +1,525 @@
+"""Whole runs against a scripted server: what is asked, stored, retried, and what ends a run."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import signal
+
+import pytest
+from aiohttp import web
+from runner_world import completion, fill_study, providers, rows, status
+
+import store
+from runner import lane as lane_module
+from runner.options import Asked, RunOptions
+from runner.providers import Providers
+from runner.run import run
+from runner.schema import File
+from store.errors import BadInput, RunFailed
+
+
+async def test_every_query_is_asked_once_and_stored_whole(study, serve, ask):
+    ids = fill_study(study, documents=20, values=5)
+    server = await serve(
+        lambda call: completion(prompt_tokens=70, prompt_tokens_details={"cached_tokens": 30})
+    )
+    summary = await ask(
+        providers(
+            a={"base_url": server.base_url, "offer": {"prices": {"input": 1, "cached": 0.5, "output": 10}}}
+        ),
+        settings={"seed": 4, "temperature": 0.5},
+    )
+    assert (summary.state, summary.exit_code, summary.pending) == ("finished", 0, 0)
+    assert summary.counts == {"answered": 100}
+    assert len(server.calls) == 100
+    found = rows(study, "SELECT query_id::VARCHAR, * EXCLUDE (query_id) FROM predictions")
+    assert sorted(row[0] for row in found) == sorted(ids)
+    columns = "outcome, text, finish_reason, prompt_tokens, cached_tokens, completion_tokens, served_by, "
+    columns += "returned_model, fingerprint, repeat"
+    assert rows(study, f"SELECT DISTINCT {columns} FROM predictions") == [
+        ("answered", "有期徒刑六个月", "stop", 70, 30, 5, "a/judge-1", "judge-1-0613", "fp_1", 0)
+    ]
+    cost = (40 * 1 + 30 * 0.5 + 5 * 10) / 1e6
+    assert rows(study, "SELECT min(cost_usd), max(cost_usd), min(latency_s) > 0 FROM predictions") == [
+        (pytest.approx(cost), pytest.approx(cost), True)
+    ]
+    assert summary.cost_usd == pytest.approx(100 * cost)
+    body = server.calls[0].body
+    assert body["model"] == "judge-1"
+    assert (body["temperature"], body["seed"], body["max_tokens"]) == (0.5, 4, 2048)
+    assert [message["role"] for message in body["messages"]] == ["system", "user"]
+    assert "{{" not in server.calls[0].prompt
+    assert rows(study, "SELECT kind, state FROM runs") == [("run", "finished")]
+    assert rows(study, "SELECT served_by, kind, count FROM attempts") == [("a/judge-1", "ok", 100)]
+
+
+async def test_asking_again_asks_nothing(study, serve, ask):
+    fill_study(study, 2, 3)
+    server = await serve()
+    tables = providers(a={"base_url": server.base_url})
+    await ask(tables)
+    again = await ask(tables)
+    assert len(server.calls) == 6
+    assert (again.run_id, again.state) == (None, "finished")
+    assert rows(study, "SELECT count(*) FROM runs") == [(1,)]
+
+
+async def test_documents_go_out_together_in_order(study, serve, ask):
+    fill_study(study, 6, 4)
+    server = await serve()
+    await ask(providers(a={"base_url": server.base_url, "limits": {"in_flight": 1}}))
+    documents = [call.prompt.split("号")[0] for call in server.calls]
+    assert [name for name, _ in itertools.groupby(documents)] == list(dict.fromkeys(documents))
+
+
+async def test_repeats_ask_each_query_so_often_with_seeds_of_their_own(study, serve, ask):
+    fill_study(study, 2, 2)
+    server = await serve()
+    summary = await ask(providers(a={"base_url": server.base_url}), settings={"seed": 10}, repeats=3)
+    assert summary.counts == {"answered": 12}
+    assert sorted({call.body["seed"] for call in server.calls}) == [10, 11, 12]
+    assert rows(study, "SELECT repeat, count(*) FROM predictions GROUP BY 1 ORDER BY 1") == [
+        (0, 4),
+        (1, 4),
+        (2, 4),
+    ]
+
+
+async def test_outcomes_are_stored_as_what_they_are_and_can_be_asked_again(study, serve, ask):
+    fill_study(study, 1, 6)
+
+    def reply(call):
+        value = call.prompt.split("值")[1][0]
+        return {
+            "0": completion(),
+            "1": completion("", "stop"),
+            "2": completion("三年", "length"),
+            "3": completion("", "content_filter"),
+            "4": status(400, {"error": {"code": "context_length_exceeded", "message": "too long"}}),
+            "5": status(400, {"error": {"message": "no"}}),
+        }[value]
+
+    server = await serve(reply)
+    tables = providers(a={"base_url": server.base_url})
+    summary = await ask(tables)
+    assert summary.counts == {
+        "answered": 1, "empty": 1, "truncated": 1, "refused": 1, "context_overflow": 1, "rejected": 1,
+    }  # fmt: skip
+    assert rows(study, "SELECT outcome, reason, status FROM failures ORDER BY 1") == [
+        ("context_overflow", "context_overflow: too long", 400),
+        ("rejected", "rejected: no", 400),
+    ]
+    assert len(server.calls) == 6
+    server.reply = lambda call: completion()
+    again = await ask(tables, retry_outcomes=("empty", "rejected"))
+    assert again.counts == {"answered": 2}
+    assert rows(study, "SELECT outcome, count(*) FROM latest GROUP BY 1 ORDER BY 1") == [
+        ("answered", 3), ("context_overflow", 1), ("refused", 1), ("truncated", 1),
+    ]  # fmt: skip
+
+
+async def test_a_truncated_answer_is_asked_once_more_with_more_tokens(study, serve, ask):
+    fill_study(study, 1, 2)
+
+    def reply(call):
+        long = "值1" in call.prompt or call.body["max_tokens"] < 100
+        return completion("半", "length") if long else completion("全文")
+
+    server = await serve(reply)
+    await ask(providers(a={"base_url": server.base_url}), settings={"max_tokens": 50}, retry_truncated=200)
+    assert sorted(call.body["max_tokens"] for call in server.calls) == [50, 50, 200, 200]
+    assert rows(study, "SELECT outcome, text FROM predictions ORDER BY 1") == [
+        ("answered", "全文"), ("truncated", "半"),
+    ]  # fmt: skip
+
+
+async def test_passing_errors_are_retried_and_counted(study, serve, ask, monkeypatch):
+    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    fill_study(study, 10, 4)
+    seen: dict[str, int] = {}
+
+    def reply(call):
+        tries = seen[call.prompt] = seen.get(call.prompt, 0) + 1
+        if tries > 1:
+            return completion()
+        return [
+            status(500), status(502), web.Response(text="<html>", content_type="text/html"),
+            {"choices": []}, web.Response(body=b'{"choices": [{"mes', content_type="application/json"),
+            completion(),
+        ][call.number % 6]  # fmt: skip
+
+    server = await serve(reply)
+    summary = await ask(providers(a={"base_url": server.base_url}))
+    assert summary.counts == {"answered": 40}
+    tries = dict(rows(study, "SELECT kind, count FROM attempts"))
+    assert tries["ok"] == 40
+    assert {"server_error", "bad_body", "no_choices"} <= set(tries)
+    assert sum(tries.values()) == len(server.calls)
+
+
+async def test_a_query_that_always_fails_is_given_up_after_its_tries(study, serve, ask, monkeypatch):
+    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.001)
+    fill_study(study, 10, 4)
+    server = await serve(
+        lambda call: status(500) if "3号" in call.prompt and "值2" in call.prompt else completion()
+    )
+    summary = await ask(providers(a={"base_url": server.base_url}), max_tries=3)
+    assert summary.counts == {"answered": 39, "failed": 1}
+    assert "--retry failed" in summary.message
+    poison = [call for call in server.calls if "3号" in call.prompt and "值2" in call.prompt]
+    assert len(poison) == 3
+    assert rows(study, "SELECT outcome, reason, status FROM failures") == [
+        ("failed", "server_error: status 500", 500)
+    ]
+
+
+async def test_refusals_for_rate_cost_no_try_and_retry_after_is_kept(study, serve, ask):
+    fill_study(study, 5, 4)
+    until = {"time": 0.0, "refused": 0}
+
+    def reply(call):
+        if call.number == 5:
+            until["time"] = call.at + 0.6
+        if call.at < until["time"]:
+            until["refused"] += 1
+            return status(429, **{"Retry-After": "0.6"})
+        return completion()
+
+    server = await serve(reply)
+    summary = await ask(
+        providers(a={"base_url": server.base_url, "limits": {"in_flight": 4, "start_in_flight": 4}}),
+        max_tries=1,
+    )
+    assert summary.counts == {"answered": 20}
+    assert 1 <= until["refused"] <= 4
+    refused_at = server.calls[5].at
+    later = [call.at for call in server.calls if call.at > refused_at + 0.1]
+    assert min(later) >= refused_at + 0.55
+    assert dict(rows(study, "SELECT kind, count FROM attempts"))["rate_limited"] == until["refused"]
+
+
+async def test_remaining_zero_is_heeded_before_any_refusal(study, serve, ask):
+    fill_study(study, 2, 2)
+
+    def reply(call):
+        headers = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "400ms"}
+        return web.json_response(completion(), headers=headers if call.number == 0 else {})
+
+    server = await serve(reply)
+    await ask(providers(a={"base_url": server.base_url, "limits": {"in_flight": 1}}))
+    assert server.calls[1].at - server.calls[0].at >= 0.38
+
+
+async def test_a_dead_key_is_parked_and_the_other_goes_on(study, serve, ask, monkeypatch):
+    monkeypatch.setenv("KEY_A", "planted-aaaa-1")
+    monkeypatch.setenv("KEY_B", "planted-bbbb-2")
+    fill_study(study, 10, 4)
+    server = await serve(
+        lambda call: (
+            status(401, {"error": {"message": f"bad key {call.key}"}}) if "aaaa" in call.key else completion()
+        )
+    )
+    summary = await ask(providers(a={"base_url": server.base_url, "keys": ["KEY_A", "KEY_B"]}))
+    assert summary.counts == {"answered": 40}
+    dead = [call for call in server.calls if "aaaa" in call.key]
+    assert len(dead) <= 8
+    lanes = {lane["lane"]: lane for lane in summary.status["models"][0]["lanes"]}
+    assert "KEY_A was refused (401)" in lanes["a[1]/judge-1"]["parked"]
+    assert "planted" not in str(summary)
+    assert lanes["a[2]/judge-1"]["parked"] is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (lambda call: status(402, {"error": {"message": "Insufficient Balance"}}), "no money or quota left"),
+        (lambda call: status(403), "was refused"),
+        (
+            lambda call: status(429, {"error": {"code": "insufficient_quota", "message": "quota"}}),
+            "no money or quota",
+        ),
+    ],
+)
+async def test_without_any_lane_the_run_ends_with_exit_code_1(study, serve, ask, monkeypatch, reply, words):
+    monkeypatch.setenv("KEY_A", "planted-aaaa-1")
+    fill_study(study, 3, 4)
+    server = await serve(reply)
+    summary = await ask(providers(a={"base_url": server.base_url, "keys": ["KEY_A"]}))
+    assert (summary.state, summary.exit_code, summary.pending) == ("failed", 1, 12)
+    assert words in summary.message
+    assert "goes on where it stopped" in summary.message
+    assert rows(study, "SELECT count(*) FROM failures") == [(0,)]
+    assert rows(study, "SELECT state FROM runs") == [("failed",)]
+
+
+async def test_failover_follows_the_file_and_the_row_says_who_served(study, serve, ask, monkeypatch):
+    monkeypatch.setenv("KEY_A", "planted-aaaa-1")
+    fill_study(study, 10, 4)
+    first = await serve(lambda call: completion() if call.number < 10 else status(402))
+    second = await serve()
+    summary = await ask(
+        providers(
+            a={"base_url": first.base_url, "keys": ["KEY_A"], "limits": {"in_flight": 2}},
+            b={"base_url": second.base_url, "offer": {"id": "other-name"}},
+        )
+    )
+    assert summary.counts == {"answered": 40}
+    served = dict(rows(study, "SELECT served_by, count(*) FROM predictions GROUP BY 1"))
+    assert served == {"a/judge-1": 10, "b/other-name": 30}
+
+
+async def test_while_the_first_provider_is_down_the_second_serves_and_then_the_first_again(
+    study, serve, ask, monkeypatch
+):
+    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    fill_study(study, 150, 4)
+    down = {"from": 40, "until": 0.0}
+
+    async def flaky(call):
+        await asyncio.sleep(0.005)
+        if call.number == down["from"]:
+            down["until"] = call.at + 0.5
+        return status(503) if call.at < down["until"] else completion()
+
+    async def slow(call):
+        await asyncio.sleep(0.02)
+        return completion()
+
+    first, second = await serve(flaky), await serve(slow)
+    limits = {"in_flight": 4, "start_in_flight": 4}
+    summary = await ask(
+        providers(
+            a={"base_url": first.base_url, "limits": limits},
+            b={"base_url": second.base_url, "limits": limits},
+        )
+    )
+    assert summary.counts == {"answered": 600}
+    served = dict(rows(study, "SELECT served_by, count(*) FROM predictions GROUP BY 1"))
+    assert served["b/judge-1"] >= 20
+    after = max(call.at for call in first.calls)
+    assert after > down["until"], "the first provider must be tried again"
+    assert served["a/judge-1"] > 100
+
+
+async def test_an_outage_costs_queries_no_tries(study, serve, ask, monkeypatch):
+    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    fill_study(study, 25, 4)
+    gone = {"until": 0.0}
+
+    def reply(call):
+        if call.number == 30:
+            gone["until"] = call.at + 1.2
+        return (
+            status(404, {"error": {"code": "model_not_found"}}) if call.at < gone["until"] else completion()
+        )
+
+    server = await serve(reply)
+    tables = providers(a={"base_url": server.base_url, "limits": {"in_flight": 8}})
+    summary = await ask(tables, max_tries=1)
+    assert summary.counts == {"answered": 100}
+    assert len(server.calls) <= 100 + 8 + 6, "an outage is probed, not hammered"
+
+
+async def test_a_model_that_was_never_there_ends_the_run_soon(study, serve, ask, monkeypatch):
+    monkeypatch.setattr(lane_module, "_NO_MODEL_PATIENCE_S", 0.3)
+    fill_study(study, 2, 2)
+    server = await serve(lambda call: status(404, {"error": {"message": "The model judge-1 does not exist"}}))
+    summary = await ask(providers(a={"base_url": server.base_url}))
+    assert summary.exit_code == 1
+    assert "does not exist" in summary.message
+
+
+async def test_a_parameter_that_every_request_has_wrong_ends_the_run_early(study, serve, ask):
+    fill_study(study, 100, 4)
+    server = await serve(
+        lambda call: status(400, {"error": {"message": "Unsupported parameter: max_tokens"}})
+    )
+    summary = await ask(providers(a={"base_url": server.base_url, "limits": {"in_flight": 8}}))
+    assert summary.exit_code == 1
+    assert "rejects every request (400): Unsupported parameter" in summary.message
+    assert len(server.calls) <= 40
+
+
+async def test_max_cost_is_never_passed_and_what_is_in_flight_is_reserved(study, serve, ask):
+    fill_study(study, 50, 4)
+
+    async def reply(call):
+        await asyncio.sleep(0.01)
+        return completion(prompt_tokens=100, completion_tokens=100)
+
+    server = await serve(reply)
+    tables = providers(a={"base_url": server.base_url, "offer": {"prices": {"input": 0, "output": 1000}}})
+    summary = await ask(tables, settings={"max_tokens": 100}, max_cost=5.0)
+    assert summary.stopped_by == "cost"
+    assert (summary.state, summary.exit_code) == ("interrupted", 0)
+    assert summary.cost_usd <= 5.0 + 1e-9
+    assert summary.cost_usd >= 4.8
+    assert summary.pending == 200 - len(server.calls)
+
+
+async def test_max_cost_needs_prices(study, serve, ask):
+    fill_study(study, 1, 1)
+    with pytest.raises(BadInput, match="states no price"):
+        await ask(providers(a={"base_url": "http://127.0.0.1:9/v1"}), max_cost=1.0)
+
+
+async def test_max_hours_stops_cleanly(study, serve, ask):
+    fill_study(study, 100, 4)
+
+    async def reply(call):
+        await asyncio.sleep(0.05)
+        return completion()
+
+    server = await serve(reply)
+    summary = await ask(
+        providers(a={"base_url": server.base_url, "limits": {"in_flight": 2}}), max_hours=2 / 3600
+    )
+    assert summary.stopped_by == "hours"
+    assert summary.seconds < 4
+    assert rows(study, "SELECT count(*) FROM predictions") == [(len(server.calls),)]
+
+
+async def test_ctrl_c_drains_stores_and_the_next_run_goes_on(study, serve, ask):
+    ids = fill_study(study, 50, 4)
+
+    async def reply(call):
+        if call.number == 20:
+            os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.sleep(0.05)
+        return completion()
+
+    server = await serve(reply)
+    tables = providers(a={"base_url": server.base_url, "limits": {"in_flight": 5, "start_in_flight": 5}})
+    summary = await ask(tables)
+    assert (summary.state, summary.stopped_by, summary.exit_code) == ("interrupted", "signal", 130)
+    asked = len(server.calls)
+    assert asked <= 26
+    assert rows(study, "SELECT count(*) FROM predictions") == [(asked,)]
+    server.reply = lambda call: completion()
+    await ask(tables)
+    assert len(server.calls) == 200
+    assert rows(study, "SELECT count(*), count(DISTINCT query_id) FROM predictions") == [(200, len(ids))]
+
+
+async def test_a_second_signal_stops_at_once_and_keeps_what_arrived(study, serve, ask):
+    fill_study(study, 50, 4)
+    loop = asyncio.get_running_loop()
+
+    async def reply(call):
+        if call.number == 20:
+            os.kill(os.getpid(), signal.SIGTERM)
+            loop.call_later(0.1, os.kill, os.getpid(), signal.SIGTERM)
+        if call.number >= 16:
+            await asyncio.sleep(20)
+        return completion()
+
+    server = await serve(reply)
+    tables = providers(a={"base_url": server.base_url, "limits": {"in_flight": 5, "start_in_flight": 5}})
+    summary = await ask(tables)
+    assert summary.stopped_by == "signal"
+    assert summary.seconds < 5
+    assert rows(study, "SELECT count(*) FROM predictions") == [(16,)]
+
+
+async def test_the_drain_has_a_deadline(study, serve, ask):
+    fill_study(study, 5, 4)
+
+    async def reply(call):
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.sleep(20)
+
+    server = await serve(reply)
+    summary = await ask(providers(a={"base_url": server.base_url, "limits": {"in_flight": 1}}), drain_s=0.3)
+    assert summary.seconds < 5
+    assert summary.pending == 20
+
+
+async def test_a_writer_that_gives_up_stops_the_run_at_once(study, serve, ask, monkeypatch):
+    fill_study(study, 100, 4)
+    server = await serve()
+    real = store.Writer.put
+
+    async def put(self, row):
+        if self.counters.put >= 50:
+            raise RunFailed("the disk is full", hint="Make room.")
+        await real(self, row)
+
+    monkeypatch.setattr(store.Writer, "put", put)
+    with pytest.raises(RunFailed, match="the disk is full"):
+        await ask(providers(a={"base_url": server.base_url}))
+    assert len(server.calls) < 120
+    assert rows(study, "SELECT count(*) FROM predictions") == [(50,)]
+    assert rows(study, "SELECT state FROM runs") == [("failed",)]
+
+
+async def test_slow_drips_and_silence_run_into_their_timeouts(study, serve, ask, monkeypatch):
+    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    fill_study(study, 1, 2)
+    seen: set[str] = set()
+
+    async def reply(call):
+        if call.prompt in seen:
+            return completion()
+        seen.add(call.prompt)
+        if "值0" in call.prompt:
+            await asyncio.sleep(10)
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        response._drip = True
+        return response
+
+    server = await serve(reply)
+    real = server.handle
+
+    async def handle(request):
+        response = await real(request)
+        if getattr(response, "_drip", False):
+            await response.prepare(request)
+            for _ in range(50):
+                await response.write(b" ")
+                await asyncio.sleep(0.1)
+        return response
+
+    server.handle = handle
+    summary = await ask(
+        providers(
+            a={"base_url": server.base_url, "timeouts": {"connect": 1, "first_byte": 0.4, "total": 0.8}}
+        )
+    )
+    assert summary.counts == {"answered": 2}
+    assert summary.seconds < 8
+
+
+async def test_the_manifest_says_what_the_run_was(study, serve, ask):
+    fill_study(study, 2, 2)
+    server = await serve()
+    await ask(providers(a={"base_url": server.base_url}), settings={"temperature": 0.7})
+    manifest = json.loads(rows(study, "SELECT manifest FROM runs")[0][0])
+    assert manifest["config"]["models"][0]["settings"]["temperature"] == 0.7
+    assert len(manifest["config_hash"]) == 32
+    assert {"python", "aiohttp", "duckdb"} <= set(manifest["versions"])
+    assert manifest["code"]
+    status_kept = manifest["status"]
+    assert status_kept["state"] == "finished"
+    assert status_kept["models"][0]["done"] == 4
+    assert status_kept["models"][0]["returned_models"] == {"judge-1-0613": 4}
+
+
+async def test_several_models_run_side_by_side_each_at_its_own_pace(study, serve):
+    fill_study(study, 10, 4)
+
+    async def reply(call):
+        await asyncio.sleep(0.05 if call.body["model"] == "slow" else 0.001)
+        return completion()
+
+    server = await serve(reply)
+    table = {"base_url": server.base_url, "limits": {"in_flight": 4},
+             "models": {"slow": {"id": "slow"}, "fast": {"id": "fast"}}}  # fmt: skip
+    tables = Providers(None, File.model_validate({"providers": {"a": table}}).providers)
+    asked = [Asked((entry := tables.resolve(name)).settings(), entry) for name in ("slow", "fast")]
+    summary = await run(study, asked, None, RunOptions(monitor="none", serve_sql=False))
+    assert summary.counts == {"answered": 80}
+    last = {name: max(c.number for c in server.calls if c.body["model"] == name) for name in ("slow", "fast")}
+    assert last["fast"] < last["slow"]
