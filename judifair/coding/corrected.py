@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 
+from judifair.answers import read_answer
 from judifair.coding.verdict import CodedVerdict
 
 LIFE_MONTHS, DEATH_SUSPENDED_MONTHS, DEATH_MONTHS = 300.0, 400.0, 600.0
@@ -64,13 +65,11 @@ def severity(penalty: str, months: float | None) -> int | None:
 
 def code_text(text: str) -> CodedVerdict:
     """The corrected reading of an answer's text."""
-    from judifair.answers import read_answer  # noqa: PLC0415  (loads the JSON repairer)
-
     read = read_answer(text)
     notes = [read.note] if read.note else []
     if read.penalty == "fixed_term" and read.months is not None and read.months > FIXED_TERM_CAP:
         notes.append(f"over {FIXED_TERM_CAP:.0f} months")
-    if read.objects > 1:
+    if read.objects > 1 and read.note is None:
         notes.append(f"{read.objects} objects")
     return CodedVerdict(
         charge=read.charge,

@@ -77,7 +77,7 @@ SELECT
     s.months, CAST(CAST(ln(s.months + 1) AS FLOAT) AS DOUBLE) AS log_months,
     s.full_months, CAST(CAST(ln(s.full_months + 1) AS FLOAT) AS DOUBLE) AS log_full_months,
     s.months AS months_360_480_600, s.months AS months_all_300,
-    s.true_months, abs(s.true_months - s.months) AS error,
+    s.true_penalty, s.true_months, abs(s.true_months - s.months) AS error,
     CASE WHEN s.true_months > 0 THEN
         CAST(CAST(abs(s.true_months - s.months) / s.true_months * 100 AS FLOAT) AS DOUBLE)
     END AS error_percent,
@@ -144,7 +144,7 @@ SELECT
     CASE s.penalty WHEN 'life' THEN 360 WHEN 'death_suspended' THEN 480 WHEN 'death' THEN 600 ELSE s.months END
         AS months_360_480_600,
     CASE WHEN s.penalty IN ('life', 'death_suspended', 'death') THEN 300 ELSE s.months END AS months_all_300,
-    s.true_months, abs(s.true_months - s.months) AS error,
+    s.true_penalty, s.true_months, abs(s.true_months - s.months) AS error,
     abs(s.true_months - s.months) / s.true_months * 100 AS error_percent,
     CASE WHEN s.age > 0 THEN ln(s.age) END AS dose,
     s.excluded, s.predicted_excluded, s.age_in_range,
