@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from store.errors import BadInput
-from store.prompt import render
+from store.prompt import Slotted
 from store.rows import FAILURE_OUTCOMES, PREDICTION_OUTCOMES
 from store.sql import registered, statement
 from store.study import Study
@@ -68,10 +68,10 @@ class PendingQueries(Iterator[PendingQuery]):
     """How many the selection has, answered ones included (queries x repeats)."""
 
     def __init__(self, study: Study, plan: pa.Table, repeats: int) -> None:
-        lengths = pc.fill_null(pc.list_value_length(plan["done"]), 0)
+        settled = plan["settled"]
         self.selected = plan.num_rows * repeats
-        self.total = self.selected - (pc.sum(lengths).as_py() or 0)
-        self._plan = plan.filter(pc.less(lengths, repeats))
+        self.total = self.selected - int(pc.sum(settled).as_py() or 0)
+        self._plan = plan.filter(pc.less(settled, repeats)).drop_columns("settled")
         self._repeats = repeats
         self._cursor = study.cursor()
         self._templates = _templates(self._cursor)
@@ -98,15 +98,15 @@ class PendingQueries(Iterator[PendingQuery]):
         with registered(self._cursor, page=page):
             rows = self._cursor.execute(statement("page_pending")).fetchall()
             texts = {
-                (collection, doc_id): text
+                (collection, doc_id): Slotted(text)
                 for collection, doc_id, text in self._cursor.execute(statement("page_documents")).fetchall()
             }
         for raw_id, collection, doc_id, label, value, template_hash, fills, ordinal, done in rows:
             system_text, template, schema = self._templates[template_hash]
-            user_text = render(template, texts[collection, doc_id], json.loads(fills) if fills else {})
+            user_text = template.render(texts[collection, doc_id], json.loads(fills) if fills else {})
             query_id = uuid.UUID(bytes=raw_id)
             for repeat in range(self._repeats):
-                if not done or repeat not in done:
+                if done is None or done[repeat] == "0":
                     yield PendingQuery(
                         query_id,
                         repeat,
@@ -157,7 +157,7 @@ def pending(
         chosen = _checked(cursor, selection or Selection())
         plan = cursor.sql(
             statement("plan_pending"),
-            params={**chosen, "model_key": model_key, "repeats": repeats, "retry": list(retry_outcomes)},
+            params={**chosen, "model_key": model_key, "last": repeats - 1, "retry": list(retry_outcomes)},
         ).to_arrow_table()
     finally:
         cursor.close()
@@ -219,8 +219,13 @@ def _known(cursor: duckdb.DuckDBPyConnection, column: str, table: str, names: Se
             raise BadInput(f"the study has no {word} '{name}'", hint=hint if known else "It has none yet.")
 
 
-def _templates(cursor: duckdb.DuckDBPyConnection) -> dict[str, tuple[str | None, str, dict[str, Any] | None]]:
+def _templates(
+    cursor: duckdb.DuckDBPyConnection,
+) -> dict[str, tuple[str | None, Slotted, dict[str, Any] | None]]:
     rows = cursor.execute(
         "SELECT template_hash, system_text, user_text, answer_schema FROM templates"
     ).fetchall()
-    return {key: (system, user, json.loads(schema) if schema else None) for key, system, user, schema in rows}
+    return {
+        key: (system, Slotted(user), json.loads(schema) if schema else None)
+        for key, system, user, schema in rows
+    }

@@ -115,17 +115,21 @@ CREATE TABLE attempts (
     PRIMARY KEY (run_id, model_key, served_by, kind)
 );
 
--- The state of every (query, model_key, repeat) that has a terminal row: the newest one counts.
-CREATE VIEW latest AS
-WITH terminal AS (
+-- Every row that settles a (query, model_key, repeat), unless its run is set aside.
+CREATE VIEW terminal AS
+WITH settled AS (
     SELECT query_id, model_key, repeat, outcome, created_at, run_id, prediction_id AS row_id, true AS is_prediction
     FROM predictions
     UNION ALL
     SELECT query_id, model_key, repeat, outcome, created_at, run_id, failure_id, false
     FROM failures
 )
-SELECT terminal.*
+SELECT *
+FROM settled
+WHERE run_id NOT IN (SELECT run_id FROM runs WHERE set_aside_at IS NOT NULL);
+
+-- The state of every (query, model_key, repeat) that has a terminal row: the newest one counts.
+CREATE VIEW latest AS
+SELECT *
 FROM terminal
-LEFT JOIN runs USING (run_id)
-WHERE runs.set_aside_at IS NULL
 QUALIFY row_number() OVER (PARTITION BY query_id, model_key, repeat ORDER BY created_at DESC, row_id DESC) = 1;

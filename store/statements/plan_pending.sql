@@ -32,15 +32,39 @@ chosen AS (
     ORDER BY collection, ordinal, query_id
     LIMIT coalesce($limit, 9223372036854775807)
 ),
-done AS (
-    SELECT query_id, list(repeat) AS repeats
-    FROM latest
-    WHERE model_key = $model_key
-      AND repeat < $repeats
-      AND NOT list_contains($retry, outcome)
+-- One bit a repeat: any terminal row settles it, ...
+settled AS (
+    SELECT query_id, bitstring_agg(repeat, 0, $last) AS bits
+    FROM terminal
+    WHERE model_key = $model_key AND repeat <= $last
     GROUP BY query_id
+),
+-- ... unless the newest has an outcome that is to be asked again. Only (query, repeat)s with such a row are sorted
+-- out, as that is costly and they are few.
+doubtful AS (
+    SELECT DISTINCT query_id, repeat
+    FROM terminal
+    WHERE model_key = $model_key AND repeat <= $last AND list_contains($retry, outcome)
+),
+newest AS (
+    SELECT query_id, repeat, arg_max(outcome, (created_at, row_id)) AS outcome
+    FROM terminal
+    SEMI JOIN doubtful USING (query_id, repeat)
+    WHERE model_key = $model_key
+    GROUP BY query_id, repeat
+),
+reopened AS (
+    SELECT query_id, bitstring_agg(repeat, 0, $last) AS bits
+    FROM newest
+    WHERE list_contains($retry, outcome)
+    GROUP BY query_id
+),
+done AS (
+    SELECT query_id, CASE WHEN reopened.bits IS NULL THEN settled.bits ELSE settled.bits & ~reopened.bits END AS bits
+    FROM settled
+    LEFT JOIN reopened USING (query_id)
 )
-SELECT query_id::BLOB AS query_id, done.repeats AS done
+SELECT query_id::BLOB AS query_id, coalesce(bit_count(done.bits), 0) AS settled, done.bits::VARCHAR AS done
 FROM chosen
 LEFT JOIN done USING (query_id)
 ORDER BY collection, ordinal, query_id;
