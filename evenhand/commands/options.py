@@ -39,14 +39,19 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")(command)
 
 
-def specifications_option(command: Command) -> Command:
-    """Add `--specifications FILE`: what is estimated from the frame; the domain's own file unless given."""
+def specifications_path() -> Path:
+    """The domain's own list of what is estimated."""
     import judifair  # noqa: PLC0415
 
+    return Path(judifair.__file__).parent / "specifications.toml"
+
+
+def specifications_option(command: Command) -> Command:
+    """Add `--specifications FILE`: what is estimated from the frame; the domain's own file unless given."""
     return click.option(
         "--specifications",
         type=click.Path(path_type=Path, dir_okay=False, exists=True),
-        default=Path(judifair.__file__).parent / "specifications.toml",
+        default=specifications_path,
         show_default="those of judifair",
         help="What is estimated: outcomes, samples, standard errors (TOML).",
     )(command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,7 +145,8 @@ def run_study(
 ) -> RunSummary:
     """Start what the models need, ask, and say how it ended."""
     from evenhand.engines import started  # noqa: PLC0415
-    from runner import Asked, run  # noqa: PLC0415
+    from runner.options import Asked  # noqa: PLC0415
+    from runner.run import run  # noqa: PLC0415
 
     async def ask() -> RunSummary:
         async with started(providers, models, study, gguf=gguf, script=script) as served:
@@ -152,8 +154,10 @@ def run_study(
             for model in models:
                 entry = served.resolve(model)
                 entry.usable()
-                extra = {"gguf": gguf.name} if gguf is not None and entry.kind == "embedded" else None
-                asked.append(Asked(entry.settings(**settings, extra=extra), entry))
+                if gguf is not None and entry.kind == "embedded":
+                    # Another file is another model, and must never pass for the embedded one.
+                    entry = replace(entry, model=gguf.stem)
+                asked.append(Asked(entry.settings(**settings), entry))
             return await run(study, asked, selected, options)
 
     try:

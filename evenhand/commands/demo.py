@@ -1,0 +1,151 @@
+"""`evenhand demo`: the whole road in one command, on the embedded model or on the scripted judge."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evenhand.commands.options import console, open_study, specifications_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from evenhand.simulate import Script
+    from judifair.catalogue import Label
+
+# Two substantive and two procedural labels whose sentences stand at the end of the prompt, so that a document is read
+# once and the rest of its prompts from the prefix cache: on 2 cores that is the difference of 3 minutes to 12.
+LABELS = ("defendant_sex", "victim_wealth", "judge_political_background", "online_broadcast")
+DOCUMENTS = 8
+SEED = 7
+LONGEST_ANSWER = 160
+"""Tokens; an answer that is held to the schema takes about 54."""
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  evenhand demo
+  evenhand demo --simulated
+  evenhand demo --documents 12 --db my-demo.duckdb --report my-report
+"""
+)
+@click.option(
+    "--simulated", is_flag=True, help="Ask a scripted judge with a planted bias: all queries, a minute."
+)
+@click.option(
+    "--documents",
+    type=click.IntRange(min=1),
+    default=DOCUMENTS,
+    show_default=True,
+    help="Of the embedded demo.",
+)
+@click.option(
+    "--db",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="[default: demo.duckdb, or demo-simulated.duckdb]",
+)
+@click.option(
+    "--report",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="[default: report, or report-simulated]",
+)
+def command(simulated: bool, documents: int, db: Path | None, folder: Path | None) -> None:
+    """The whole road in one command: build, run, analyze, report.
+
+    Asks a real language model on this machine (SmolLM2-135M, shipped inside a Python package) about 8 fictional
+    cases x 4 labels, every value. It is tiny and English-first: its verdicts mean nothing, the road is real. What is
+    answered is not asked again, so a second call ends in seconds.
+    """
+    out = console()
+    if simulated:
+        _simulated(out, db or Path("demo-simulated.duckdb"), folder or Path("report-simulated"))
+    else:
+        _embedded(out, db or Path("demo.duckdb"), folder or Path("report"), documents)
+
+
+def _embedded(out: Console, db: Path, folder: Path, documents: int) -> None:
+    from judifair import case_files  # noqa: PLC0415
+    from judifair.sample import draw  # noqa: PLC0415
+
+    out.rule("Evenhand demo: a real model on this machine")
+    out.print(
+        "SmolLM2-135M is a tiny, English-first model: [bold]its verdicts mean nothing[/bold]. What is real is the "
+        "road: cases, questions, answers on disk, statistics, report."
+    )
+    drawn = draw(case_files.bundled(), documents=documents, labels=LABELS, seed=SEED)
+    _go(
+        out,
+        db,
+        folder,
+        model="smollm2-135m",
+        build={"cases": drawn.cases, "labels": drawn.labels},
+        # At temperature 0 this model gives every variant of a case the same term.
+        settings={"temperature": 1.0, "seed": SEED, "max_tokens": LONGEST_ANSWER},
+    )
+
+
+def _simulated(out: Console, db: Path, folder: Path) -> None:
+    from evenhand.simulate import Bias, Script  # noqa: PLC0415
+
+    script = Script(seed=SEED, biases=(Bias("defendant_religion", "伊斯兰教"), Bias("judge_age", "55")))
+    out.rule("Evenhand demo: a scripted judge with a planted bias")
+    out.print(f"[bold]Simulated.[/bold] {script.describe()}")
+    _go(out, db, folder, model="scripted-judge", build={}, settings={"temperature": 0.0}, script=script)
+
+
+def _go(
+    out: Console,
+    db: Path,
+    folder: Path,
+    *,
+    model: str,
+    build: dict[str, Any],
+    settings: dict[str, Any],
+    script: Script | None = None,
+) -> None:
+    from analyze.report import print_summary, write_html  # noqa: PLC0415
+    from evenhand.commands.analyze import analyze_study  # noqa: PLC0415
+    from evenhand.commands.run import print_run, run_study  # noqa: PLC0415
+    from judifair.build import build as build_queries  # noqa: PLC0415
+    from runner import RunOptions, load_providers  # noqa: PLC0415
+    from store import Selection  # noqa: PLC0415
+
+    specifications = specifications_path()
+    with open_study(db, create=True) as study:
+        built = build_queries(study, **build)
+        out.print(
+            f"\n1. Built: {built.documents} fictional cases x {built.labels} labels, every value: "
+            f"{built.queries:,} queries in {db}."
+        )
+        out.print(f"\n2. Asking {model}.")
+        labels = None if "labels" not in build else _keys(build["labels"])
+        documents = None if "cases" not in build else tuple(case.doc_id for case in build["cases"])
+        summary = run_study(
+            study,
+            load_providers(),
+            (model,),
+            Selection(collection=built.collection, labels=labels, documents=documents),
+            settings=settings,
+            options=RunOptions(),
+            script=script,
+        )
+        print_run(summary, as_json=False)
+        if summary.exit_code or summary.pending:
+            sys.exit(summary.exit_code or 1)
+        out.print("\n3. Estimating.\n")
+        analyze_study(study, specifications)
+        print_summary(study, specifications, out)
+        page = write_html(study, specifications, folder)
+    out.print(f"\n4. Report for readers: [bold]{page}[/bold]")
+    if script is not None:
+        out.print(f"Compare it with what was planted. {script.describe()}")
+    out.print(f'Ask the data: evenhand sql "SELECT * FROM answers LIMIT 5" --db {db}', markup=False)
+
+
+def _keys(labels: tuple[Label, ...]) -> tuple[str, ...]:
+    return tuple(label.key for label in labels)

@@ -1,0 +1,88 @@
+"""`evenhand status`: where a run stands, in whatever process it is, or how it ended."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evenhand.commands.options import console, db_option, json_option, open_study, print_json
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  evenhand status
+  evenhand status --watch
+  evenhand status --json
+"""
+)
+@db_option
+@click.option("--watch", is_flag=True, help="Again every 2 seconds until the run ends.")
+@json_option
+def command(db: Path, watch: bool, as_json: bool) -> None:
+    """Progress of the run that writes into the study, asked of its process; else how the last run ended.
+
+    Exit code 1 if the last run failed.
+    """
+    live = _show(db, as_json=as_json)
+    while watch and live:
+        time.sleep(2)
+        live = _show(db, as_json=as_json)
+
+
+def _show(db: Path, *, as_json: bool) -> bool:
+    """Show one status and say whether a run is going on."""
+    from store import live  # noqa: PLC0415
+
+    snapshot = live.status(db)
+    if snapshot:
+        if as_json:
+            print_json({"live": True, **snapshot})
+        else:
+            _print(snapshot, f"Running (process {snapshot.get('pid', 'unknown')})")
+        return True
+    _show_last(db, as_json=as_json)
+    return False
+
+
+def _show_last(db: Path, *, as_json: bool) -> None:
+    from store import runs  # noqa: PLC0415
+
+    with open_study(db) as study:
+        found = [run for run in runs.list_runs(study) if run.kind == "run"]
+    if not found:
+        if as_json:
+            print_json({"live": False, "run_id": None})
+        else:
+            click.echo(f"No run has asked anything in {db} yet. Next: evenhand run MODEL")
+        return
+    last = found[-1]
+    snapshot: dict[str, Any] = last.manifest.get("status") or {}
+    state = "interrupted" if last.state == "running" else last.state
+    if as_json:
+        print_json({"live": False, "run_id": str(last.run_id), "state": state, **snapshot})
+    elif snapshot:
+        _print(snapshot, f"Ended: {state} ({_ended(last)})")
+    else:
+        click.echo(
+            f"The last run (of {last.started_at:%Y-%m-%d %H:%M:%S} UTC) was {state}: {last.predictions:,} answers "
+            f"and {last.failures:,} given up are stored. The same command goes on where it stopped."
+        )
+    if state == "failed":
+        sys.exit(1)
+
+
+def _ended(run: Any) -> str:
+    return f"{run.ended_at:%Y-%m-%d %H:%M:%S} UTC" if run.ended_at else "killed"
+
+
+def _print(snapshot: dict[str, Any], title: str) -> None:
+    from runner.monitor import tables  # noqa: PLC0415
+
+    out = console()
+    out.print(title, style="bold", markup=False)
+    out.print(tables(snapshot, out.width))
