@@ -1,14 +1,14 @@
 """The analysis of a study: frames in, tables out.
 
-Everything is computed first and written last, in one transaction that replaces the rows of what was
-analysed, so that a reader never meets half an analysis and an interrupted one leaves the last whole one
-in place.
+Everything is computed first and written last, in one transaction that replaces the rows of what was analysed,
+so that a reader never meets half an analysis and an interrupted one leaves the last whole one in place.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,22 +18,30 @@ import pyarrow as pa
 
 from analyze import frame as frames
 from analyze import tables
-from analyze.estimate import Engine, Estimate, estimate_label
-from analyze.frame import Cell, HoldsConnection
-from analyze.metrics import LabelMetrics, ModelMetric, label_metrics, model_metrics
-from analyze.specification import Specifications, load
+from analyze.estimate import Engine, Estimate, deviation, estimate_label
+from analyze.frame import Cell, Frame, HoldsConnection, LabelRows
+from analyze.metrics import ALL, LabelMetrics, ModelMetric, label_metrics, model_metrics
+from analyze.specification import Specification, Specifications, load
+from store.errors import RunFailed
 
 Progress = Callable[[str, int, int], None]
 """Called as progress(what, done, total)."""
 
+TOLERANCE = 1e-8
+"""How far apart the two engines may be, as a share of the estimate; rounding keeps them within 1e-10."""
 
-@dataclass(slots=True)
-class Timings:
-    """Seconds, by kind of work."""
 
-    sql: float = 0.0
-    regressions: float = 0.0
-    writing: float = 0.0
+class Timings(dict[str, float]):
+    """Seconds, by kind of work: sql, regressions, audit, writing."""
+
+    @contextmanager
+    def of(self, kind: str) -> Iterator[None]:
+        """Add the time that the block takes."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self[kind] = self.get(kind, 0.0) + time.perf_counter() - started
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,23 @@ class Analysis:
         return self.tables["model_metrics"]
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How an analysis is done; see `run`."""
+
+    engine: Engine
+    audit: bool
+    progress: Progress | None
+
+
+ROWS: dict[str, type] = {
+    "estimates": Estimate,
+    "label_metrics": LabelMetrics,
+    "model_metrics": ModelMetric,
+}
+"""The tables of results, and what their rows are."""
+
+
 def run(
     study: HoldsConnection | duckdb.DuckDBPyConnection,
     specifications: Path | str | Specifications,
@@ -68,7 +93,8 @@ def run(
     codings: Sequence[str] | None = None,
     models: Sequence[str] | None = None,
     collections: Sequence[str] | None = None,
-    engine: Engine = "pyfixest",
+    engine: Engine = "numpy",
+    audit: bool = True,
     progress: Progress | None = None,
 ) -> Analysis:
     """Analyse a study and put the results in its tables, in the place of earlier ones.
@@ -79,34 +105,26 @@ def run(
         codings: names of codings; all by default.
         models: names or keys of models; all by default.
         collections: all by default; each is analysed by itself.
-        engine: what fits the regressions; the two agree to 1e-10.
+        engine: what fits the regressions, "numpy" or "pyfixest".
+        audit: with numpy, fit every label's primary variant by pyfixest too, and keep the largest deviation.
         progress: called after each label.
 
-    Raises BadInput for a specification, coding, model or collection that does not fit the study,
-    RunFailed where the results cannot be written. A study without answers gives empty tables.
+    Raises BadInput for a specification, coding, model or collection that does not fit the study, RunFailed
+    where the results cannot be written or the engines disagree. A study without answers gives empty tables.
     """
     specs = specifications if isinstance(specifications, Specifications) else load(specifications)
     connection = frames.connection_of(study)
     timings = Timings()
-    started = time.perf_counter()
-    cells = frames.cells(connection, specs, codings=codings, models=models, collections=collections)
-    timings.sql += time.perf_counter() - started
-    estimates: list[tuple[Cell, Any]] = []
-    labels: list[tuple[Cell, Any]] = []
-    metrics: list[tuple[Cell, Any]] = []
+    options = Options(engine, audit, progress)
+    with timings.of("sql"):
+        cells = frames.cells(connection, specs, codings=codings, models=models, collections=collections)
+    found: dict[str, list[tuple[Cell, Any]]] = {name: [] for name in ROWS}
     for cell in cells:
-        found = _analyse(connection, specs, cell, engine=engine, progress=progress, timings=timings)
-        estimates += [(cell, row) for row in found[0]]
-        labels += [(cell, row) for row in found[1]]
-        metrics += [(cell, row) for row in found[2]]
-    started = time.perf_counter()
-    results = {
-        "estimates": tables.arrow(Estimate, estimates),
-        "label_metrics": tables.arrow(LabelMetrics, labels),
-        "model_metrics": tables.arrow(ModelMetric, metrics),
-    }
-    tables.replace(connection, results, cells, everything=not (codings or models or collections))
-    timings.writing += time.perf_counter() - started
+        for name, rows in _analyse(connection, specs, cell, options, timings).items():
+            found[name] += [(cell, row) for row in rows]
+    with timings.of("writing"):
+        results = {name: tables.arrow(kind, found[name]) for name, kind in ROWS.items()}
+        tables.replace(connection, results, cells, everything=not (codings or models or collections))
     return Analysis(specs, tuple(cells), results, timings)
 
 
@@ -114,28 +132,51 @@ def _analyse(
     connection: duckdb.DuckDBPyConnection,
     specs: Specifications,
     cell: Cell,
-    *,
-    engine: Engine,
-    progress: Progress | None,
+    options: Options,
     timings: Timings,
-) -> tuple[list[Estimate], list[LabelMetrics], list[ModelMetric]]:
-    started = time.perf_counter()
-    frame = frames.read(connection, specs, cell)
-    timings.sql += time.perf_counter() - started
-    started = time.perf_counter()
+) -> dict[str, Sequence[Any]]:
+    """The rows of one cell, by table."""
+    with timings.of("sql"):
+        frame = frames.read(connection, specs, cell)
     chosen = specs.of_coding(cell.coding)
-    estimates: list[Estimate] = []
-    what = f"{cell.model}, {cell.collection}, {cell.coding}"
-    for done, rows in enumerate(frame, 1):
-        estimates += estimate_label(rows, chosen, engine)
-        if progress is not None:
-            progress(what, done, len(frame.labels))
-    timings.regressions += time.perf_counter() - started
-    started = time.perf_counter()
+    with timings.of("regressions"):
+        estimates = _estimates(frame, chosen, options)
     primary = [e for e in estimates if e.variant == specs.frame.primary]
     has_error = any(s.name == specs.frame.error for s in chosen)
     error = [e for e in estimates if e.variant == specs.frame.error] if has_error else None
-    labels = label_metrics(connection, frame, primary)
-    metrics = model_metrics(frame, labels, primary, error)
-    timings.sql += time.perf_counter() - started
-    return estimates, labels, metrics
+    with timings.of("sql"):
+        labels = label_metrics(connection, frame, primary)
+        metrics = model_metrics(frame, labels, primary, error)
+    if options.audit and options.engine == "numpy":
+        with timings.of("audit"):
+            metrics.append(_audit(frame, [s for s in chosen if s.name == specs.frame.primary], primary))
+    return {"estimates": estimates, "label_metrics": labels, "model_metrics": metrics}
+
+
+def _estimates(frame: Frame, chosen: Sequence[Specification], options: Options) -> list[Estimate]:
+    cell = frame.cell
+    what = f"{cell.model}, {cell.collection}, {cell.coding}"
+    estimates: list[Estimate] = []
+    for done, rows in enumerate(frame, 1):
+        estimates += estimate_label(rows, chosen, options.engine)
+        if options.progress is not None:
+            options.progress(what, done, len(frame.labels))
+    return estimates
+
+
+def _audit(frame: Frame, primary: Sequence[Specification], ours: Sequence[Estimate]) -> ModelMetric:
+    """How far the primary variant's estimates are from pyfixest's, at most."""
+    compared = [apart for rows in frame if (apart := _apart(rows, primary, ours)) is not None]
+    return ModelMetric("deviation_from_pyfixest", None, ALL, max(compared, default=None), len(compared))
+
+
+def _apart(rows: LabelRows, primary: Sequence[Specification], ours: Sequence[Estimate]) -> float | None:
+    label = rows.design.label
+    theirs = estimate_label(rows, primary, "pyfixest")
+    apart = deviation([e for e in ours if e.label == label], theirs)
+    if apart is not None and apart > TOLERANCE:
+        raise RunFailed(
+            f"the estimates of {label} differ from pyfixest's by {apart:.1e} of their size",
+            hint="This is a defect of Evenhand: please report it. engine='pyfixest' fits all by pyfixest.",
+        )
+    return apart

@@ -21,6 +21,9 @@ of the
   paper); n is the documents.
 - `inconsistency_weighted_printed`: weighted by their inconsistent documents, which is how the paper's printed
   figure comes about; n is the inconsistent documents.
+- `deviation_from_pyfixest`: the largest difference between the estimates of the primary variant and
+pyfixest's
+  of the same, as a share of the estimate; n is the labels compared.
 - `mae_weighted`, `mape_weighted`: weighted by the answers that each mean is over; n is the answers.
 """
 

@@ -49,10 +49,11 @@ class Within:
         return self._errors(scores, n / df, df, None)
 
     def clustered(self, cluster: Ints) -> Errors:
-        """Clustered by `cluster`, codes of any kind. Documents may or may not be nested in the clusters."""
+        """Clustered by `cluster`, non-negative codes; documents may or may not be nested in clusters."""
         n, k = self.x.shape
-        names, codes = np.unique(cluster, return_inverse=True)
-        groups = len(names)
+        used = np.bincount(cluster) > 0
+        codes = (np.cumsum(used) - 1)[cluster]
+        groups = int(used.sum())
         scores = np.zeros((groups, k))
         for j in range(k):
             scores[:, j] = np.bincount(codes, weights=self.x[:, j] * self.residuals, minlength=groups)
@@ -87,7 +88,8 @@ def fit(y: Floats, x: Floats, doc: Ints) -> Within:
     documents = int(doc[-1]) + 1
     centred = demean(np.column_stack([y, x]), doc, documents)
     yd, xd = centred[:, 0], centred[:, 1:]
-    q, r = np.linalg.qr(xd)
-    inverse = np.linalg.inv(r)
-    coef = inverse @ (q.T @ yd)
-    return Within(coef, xd, yd, yd - xd @ coef, inverse @ inverse.T, doc, documents)
+    # Normal equations: demeaned dummies are far from collinear, and a second step takes out the rounding.
+    bread = np.linalg.inv(xd.T @ xd).astype(np.float64, copy=False)
+    coef = bread @ (xd.T @ yd)
+    coef += bread @ (xd.T @ (yd - xd @ coef))
+    return Within(coef, xd, yd, yd - xd @ coef, bread, doc, documents)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from pathlib import Path
 
 import pytest
 from tastings import Table, specifications
 
-import analyze
+from analyze import Analysis, within
+from analyze.analysis import run as run_audited
 from analyze.bernoulli import bernoulli_p
 from store.errors import BadInput, RunFailed
+
+run = functools.partial(run_audited, audit=False)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +47,7 @@ def tasted() -> Table:
     return table
 
 
-def model_metric(analysis: analyze.Analysis, metric: str, threshold: float | None, group: str) -> dict:
+def model_metric(analysis: Analysis, metric: str, threshold: float | None, group: str) -> dict:
     (row,) = (
         row
         for row in analysis.model_metrics.to_pylist()
@@ -53,7 +58,7 @@ def model_metric(analysis: analyze.Analysis, metric: str, threshold: float | Non
 
 def test_metrics_by_hand(tmp_path: Path) -> None:
     connection = tasted().database()
-    analysis = analyze.run(connection, specifications(tmp_path))
+    analysis = run_audited(connection, specifications(tmp_path))
     glass, music = analysis.label_metrics.to_pylist()
     assert (glass["label"], glass["group"], glass["answers"]) == ("glass", "vessel", 60)
     assert (glass["inconsistent_documents"], glass["documents"], glass["inconsistency"]) == (20, 20, 1.0)
@@ -84,14 +89,17 @@ def test_metrics_by_hand(tmp_path: Path) -> None:
     assert value("bernoulli_p_all_values", 0.01) == (pytest.approx(1 - 0.99**4), 4)
     assert value("inconsistency_weighted") == (pytest.approx(21 / 22), 22)
     assert value("inconsistency_weighted_printed") == (pytest.approx((20 * 1 + 1 * 0.5) / 21), 21)
+    deviation, compared = value("deviation_from_pyfixest")
+    assert compared == 2
+    assert deviation < 1e-10
     assert value("mae_weighted") == (pytest.approx((170 + 11) / 62), 62)
 
 
 def test_the_database_holds_what_is_returned_and_only_that(tmp_path: Path) -> None:
     connection = tasted().database()
     path = specifications(tmp_path)
-    analyze.run(connection, path)
-    analysis = analyze.run(connection, path)
+    run(connection, path)
+    analysis = run(connection, path)
     for name, table in analysis.tables.items():
         stored = connection.sql(f"SELECT * FROM {name}").to_arrow_table()
         key = [(c, "ascending") for c in table.column_names if c != "note"]
@@ -108,7 +116,7 @@ def test_one_model_is_replaced_and_others_stay(tmp_path: Path) -> None:
             table.taste("music", value, f"w{i}", points, model="critic")
     connection = table.database()
     path = specifications(tmp_path)
-    analyze.run(connection, path)
+    run(connection, path)
 
     def models() -> list[tuple]:
         return connection.execute(
@@ -118,9 +126,9 @@ def test_one_model_is_replaced_and_others_stay(tmp_path: Path) -> None:
     both = models()
     assert [name for name, _ in both] == ["critic", "sommelier"]
     connection.execute("DELETE FROM answers WHERE model = 'sommelier'")
-    assert len(analyze.run(connection, path, models=["critic"]).cells) == 1
+    assert len(run(connection, path, models=["critic"]).cells) == 1
     assert models() == both
-    analyze.run(connection, path)
+    run(connection, path)
     assert models() == both[:1]
 
 
@@ -129,7 +137,7 @@ def test_collections_are_never_pooled(tmp_path: Path) -> None:
     for i in range(9):
         for value, points in (("silence", 10.0), ("loud", 8.0 + i % 2)):
             table.taste("music", value, f"w{i}", points, collection="garage")
-    analysis = analyze.run(table.database(), specifications(tmp_path))
+    analysis = run(table.database(), specifications(tmp_path))
     documents = {
         row["collection"]: row["documents"]
         for row in analysis.estimates.to_pylist()
@@ -139,7 +147,7 @@ def test_collections_are_never_pooled(tmp_path: Path) -> None:
 
 
 def test_a_study_without_answers_gives_empty_tables(tmp_path: Path) -> None:
-    analysis = analyze.run(Table().database(), specifications(tmp_path))
+    analysis = run(Table().database(), specifications(tmp_path))
     assert analysis.cells == ()
     assert analysis.estimates.num_rows == 0
 
@@ -154,7 +162,7 @@ def test_a_study_without_answers_gives_empty_tables(tmp_path: Path) -> None:
 )
 def test_what_is_not_there_is_named(tmp_path: Path, asked: dict, said: str) -> None:
     with pytest.raises(BadInput) as caught:
-        analyze.run(tasted().database(), specifications(tmp_path), **asked)
+        run(tasted().database(), specifications(tmp_path), **asked)
     assert said in str(caught.value)
 
 
@@ -162,21 +170,32 @@ def test_an_expression_that_does_not_fit_is_bad_input(tmp_path: Path) -> None:
     path = specifications(tmp_path)
     path.write_text(path.read_text().replace("ln(points + 1)", "ln(pints + 1)"))
     with pytest.raises(BadInput, match="pints"):
-        analyze.run(tasted().database(), path)
+        run(tasted().database(), path)
 
 
 def test_a_failed_writing_changes_nothing(tmp_path: Path) -> None:
     connection = tasted().database()
     path = specifications(tmp_path)
-    analyze.run(connection, path)
+    run(connection, path)
     before = connection.execute("SELECT count(*) FROM estimates").fetchall()
     connection.execute("DROP TABLE model_metrics")
     with pytest.raises(RunFailed, match="could not be written"):
-        analyze.run(connection, path)
+        run(connection, path)
     assert connection.execute("SELECT count(*) FROM estimates").fetchall() == before
 
 
 def test_progress_is_told(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
-    analyze.run(tasted().database(), specifications(tmp_path), progress=lambda *args: told.append(args))
+    run(tasted().database(), specifications(tmp_path), progress=lambda *args: told.append(args))
     assert [(done, total) for _, done, total in told] == [(1, 2), (2, 2)]
+
+
+def test_disagreement_with_pyfixest_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = within.fit
+
+    def slightly_off(*args: object) -> within.Within:
+        return dataclasses.replace(fit(*args), bread=fit(*args).bread * (1 + 1e-6))
+
+    monkeypatch.setattr(within, "fit", slightly_off)
+    with pytest.raises(RunFailed, match="differ from pyfixest's by"):
+        run_audited(tasted().database(), specifications(tmp_path))
