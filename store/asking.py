@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from store.columns import INT, column
 from store.errors import BadInput
 from store.prompt import Slotted
 from store.rows import FAILURE_OUTCOMES, PREDICTION_OUTCOMES
@@ -68,10 +68,9 @@ class PendingQueries(Iterator[PendingQuery]):
     """How many the selection has, answered ones included (queries x repeats)."""
 
     def __init__(self, study: Study, plan: pa.Table, repeats: int) -> None:
-        settled = plan["settled"]
         self.selected = plan.num_rows * repeats
-        self.total = self.selected - int(pc.sum(settled).as_py() or 0)
-        self._plan = plan.filter(pc.less(settled, repeats)).drop_columns("settled")
+        self.total = self.selected - int(pc.sum(plan["settled"]).as_py() or 0)
+        self._plan = plan.filter(plan["is_open"]).select(["query_id", "done"])
         self._repeats = repeats
         self._cursor = study.cursor()
         self._templates = _templates(self._cursor)
@@ -94,7 +93,7 @@ class PendingQueries(Iterator[PendingQuery]):
         self._cursor.close()
 
     def _page(self, ids: pa.Table) -> Iterator[PendingQuery]:
-        page = ids.append_column("place", pa.array(np.arange(ids.num_rows, dtype=np.int32)))
+        page = ids.append_column("place", column(range(ids.num_rows), INT))
         with registered(self._cursor, page=page):
             rows = self._cursor.execute(statement("page_pending")).fetchall()
             texts = {

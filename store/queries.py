@@ -15,8 +15,9 @@ import duckdb
 import pyarrow as pa
 
 from store import identity
+from store.columns import BIG, INT, TEXT, UUID, table
 from store.errors import BadInput
-from store.rows import now, uuid_array
+from store.rows import now
 from store.sql import affected, chunks, registered, statement, transaction
 from store.study import Study
 
@@ -98,14 +99,12 @@ def add_documents(study: Study, collection: str, documents: Iterable[Document]) 
             if len(set(ids)) < len(ids):
                 twice = next(i for i in ids if ids.count(i) > 1)
                 raise BadInput(f"the collection '{collection}' has two documents with the id '{twice}'")
-            table = pa.table(
-                {
-                    "doc_id": pa.array(ids, pa.string()),
-                    "position": pa.array([document.position for document in chunk], pa.int32()),
-                    "text": pa.array([document.text for document in chunk], pa.string()),
-                }
+            documents_table = table(
+                doc_id=(ids, TEXT),
+                position=([document.position for document in chunk], INT),
+                text=([document.text for document in chunk], TEXT),
             )
-            with registered(connection, new_documents=table):
+            with registered(connection, new_documents=documents_table):
                 changed = connection.execute(statement("changed_documents"), [collection]).fetchall()
                 for (doc_id,) in changed:
                     stale.append(doc_id)
@@ -206,17 +205,15 @@ def add_model(
 
 def _queries_table(collection: str, queries: list[Query]) -> pa.Table:
     fills = [None if q.fills is None else json.dumps(dict(q.fills), ensure_ascii=False) for q in queries]
-    return pa.table(
-        {
-            "query_id": uuid_array([query.query_id(collection) for query in queries]),
-            "doc_id": pa.array([query.doc_id for query in queries], pa.string()),
-            "label": pa.array([query.label for query in queries], pa.string()),
-            "value": pa.array([query.value for query in queries], pa.string()),
-            "prompt_hash": pa.array([query.prompt_hash for query in queries], pa.string()),
-            "template_hash": pa.array([query.template_hash for query in queries], pa.string()),
-            "fills": pa.array(fills, pa.string()),
-            "ordinal": pa.array([query.ordinal for query in queries], pa.int64()),
-        }
+    return table(
+        query_id=([query.query_id(collection) for query in queries], UUID),
+        doc_id=([query.doc_id for query in queries], TEXT),
+        label=([query.label for query in queries], TEXT),
+        value=([query.value for query in queries], TEXT),
+        prompt_hash=([query.prompt_hash for query in queries], TEXT),
+        template_hash=([query.template_hash for query in queries], TEXT),
+        fills=(fills, TEXT),
+        ordinal=([query.ordinal for query in queries], BIG),
     )
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
+
+from store.columns import INT, REAL, TEXT, TIME, UUID, table
+from store.columns import uuid_array as uuid_array  # noqa: PLC0414  (others take it from here)
 
 
 def now() -> dt.datetime:
@@ -66,49 +70,42 @@ PREDICTION_OUTCOMES = ("answered", "refused", "empty", "truncated")
 FAILURE_OUTCOMES = ("context_overflow", "rejected", "failed")
 """Why a query is given up; the outcome of a failure."""
 
-_INT32 = range(-(2**31), 2**31)
-_UUID, _TEXT, _INT, _REAL, _TIME = pa.uuid(), pa.string(), pa.int32(), pa.float64(), pa.timestamp("us")
-
-PREDICTIONS = pa.schema(
-    {
-        "prediction_id": _UUID,
-        "query_id": _UUID,
-        "model_key": _TEXT,
-        "run_id": _UUID,
-        "repeat": _INT,
-        "outcome": _TEXT,
-        "text": _TEXT,
-        "created_at": _TIME,
-        "reasoning": _TEXT,
-        "finish_reason": _TEXT,
-        "prompt_tokens": _INT,
-        "cached_tokens": _INT,
-        "completion_tokens": _INT,
-        "cost_usd": _REAL,
-        "latency_s": _REAL,
-        "served_by": _TEXT,
-        "returned_model": _TEXT,
-        "fingerprint": _TEXT,
-        "published_label": _TEXT,
-        "source_hash": _TEXT,
-        "source_row": _INT,
-    }
-)
-FAILURES = pa.schema(
-    {
-        "failure_id": _UUID,
-        "query_id": _UUID,
-        "model_key": _TEXT,
-        "run_id": _UUID,
-        "repeat": _INT,
-        "outcome": _TEXT,
-        "reason": _TEXT,
-        "created_at": _TIME,
-        "status": _INT,
-    }
-)
-assert PREDICTIONS.names == [field.name for field in dataclasses.fields(PredictionRow)]
-assert FAILURES.names == [field.name for field in dataclasses.fields(FailureRow)]
+PREDICTIONS = {
+    "prediction_id": UUID,
+    "query_id": UUID,
+    "model_key": TEXT,
+    "run_id": UUID,
+    "repeat": INT,
+    "outcome": TEXT,
+    "text": TEXT,
+    "created_at": TIME,
+    "reasoning": TEXT,
+    "finish_reason": TEXT,
+    "prompt_tokens": INT,
+    "cached_tokens": INT,
+    "completion_tokens": INT,
+    "cost_usd": REAL,
+    "latency_s": REAL,
+    "served_by": TEXT,
+    "returned_model": TEXT,
+    "fingerprint": TEXT,
+    "published_label": TEXT,
+    "source_hash": TEXT,
+    "source_row": INT,
+}
+FAILURES = {
+    "failure_id": UUID,
+    "query_id": UUID,
+    "model_key": TEXT,
+    "run_id": UUID,
+    "repeat": INT,
+    "outcome": TEXT,
+    "reason": TEXT,
+    "created_at": TIME,
+    "status": INT,
+}
+assert list(PREDICTIONS) == [field.name for field in dataclasses.fields(PredictionRow)]
+assert list(FAILURES) == [field.name for field in dataclasses.fields(FailureRow)]
 
 
 def predictions_table(rows: Sequence[PredictionRow]) -> pa.Table:
@@ -121,30 +118,5 @@ def failures_table(rows: Sequence[FailureRow]) -> pa.Table:
     return _table(rows, FAILURES)
 
 
-def uuid_array(ids: Sequence[uuid.UUID]) -> pa.Array:
-    """UUIDs as an Arrow array that DuckDB reads as UUID."""
-    return pa.ExtensionArray.from_storage(_UUID, pa.array([i.bytes for i in ids], pa.binary(16)))
-
-
-def _table(rows: Sequence[Any], schema: pa.Schema) -> pa.Table:
-    columns = [_column([getattr(row, field.name) for row in rows], field.type) for field in schema]
-    return pa.Table.from_arrays(columns, schema=schema)
-
-
-def _column(values: list[Any], kind: pa.DataType) -> pa.Array:
-    if kind == _UUID:
-        return uuid_array(values)
-    try:
-        return pa.array(values, kind)
-    except (UnicodeEncodeError, pa.ArrowInvalid, OverflowError):
-        # A provider's JSON may hold half a surrogate pair ("\ud83d") or an absurd token count. Neither may
-        # stop a batch from being stored: the half becomes U+FFFD, the count unknown.
-        return pa.array([_storable(value, kind) for value in values], kind)
-
-
-def _storable(value: Any, kind: pa.DataType) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if kind == _INT and value not in _INT32:
-        return None
-    return value
+def _table(rows: Sequence[Any], kinds: Mapping[str, pa.DataType]) -> pa.Table:
+    return table(**{name: (list(map(attrgetter(name), rows)), kind) for name, kind in kinds.items()})

@@ -64,7 +64,11 @@ done AS (
     FROM settled
     LEFT JOIN reopened USING (query_id)
 )
-SELECT query_id::BLOB AS query_id, coalesce(bit_count(done.bits), 0) AS settled, done.bits::VARCHAR AS done
+SELECT
+    query_id::BLOB AS query_id,
+    coalesce(bit_count(done.bits), 0) AS settled,
+    settled <= $last AS is_open,
+    done.bits::VARCHAR AS done
 FROM chosen
 LEFT JOIN done USING (query_id)
 ORDER BY collection, ordinal, query_id;
