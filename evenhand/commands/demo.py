@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from evenhand.simulate import Script
     from judifair.catalogue import Label
 
-# Two substantive and two procedural labels whose sentences stand at the end of the prompt, so that a document is read
-# once and the rest of its prompts from the prefix cache: on 2 cores that is the difference of 3 minutes to 12.
+# Two substantive and two procedural labels whose sentences stand at the end of the prompt, so that a document
+# is read once and the rest of its prompts from the prefix cache: on 2 cores that makes 3 minutes of 12.
 LABELS = ("defendant_sex", "victim_wealth", "judge_political_background", "online_broadcast")
 DOCUMENTS = 8
 SEED = 7
@@ -57,9 +57,9 @@ Examples:
 def command(simulated: bool, documents: int, db: Path | None, folder: Path | None) -> None:
     """The whole road in one command: build, run, analyze, report.
 
-    Asks a real language model on this machine (SmolLM2-135M, shipped inside a Python package) about 8 fictional
-    cases x 4 labels, every value. It is tiny and English-first: its verdicts mean nothing, the road is real. What is
-    answered is not asked again, so a second call ends in seconds.
+    Asks a real language model on this machine (SmolLM2-135M, shipped inside a Python package) about 8
+    fictional cases x 4 labels, every value. It is tiny and English-first: its verdicts mean nothing, the road
+    is real. What is answered is not asked again, so a second call ends in seconds.
     """
     out = console()
     if simulated:
@@ -74,8 +74,8 @@ def _embedded(out: Console, db: Path, folder: Path, documents: int) -> None:
 
     out.rule("Evenhand demo: a real model on this machine")
     out.print(
-        "SmolLM2-135M is a tiny, English-first model: [bold]its verdicts mean nothing[/bold]. What is real is the "
-        "road: cases, questions, answers on disk, statistics, report."
+        "SmolLM2-135M is a tiny, English-first model: [bold]its verdicts mean nothing[/bold]. What is real "
+        "is the road: cases, questions, answers on disk, statistics, report."
     )
     drawn = draw(case_files.bundled(), documents=documents, labels=LABELS, seed=SEED)
     _go(

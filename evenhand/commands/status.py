@@ -69,8 +69,9 @@ def _show_last(db: Path, *, as_json: bool) -> None:
         _print(snapshot, f"Ended: {state} ({_ended(last)})")
     else:
         click.echo(
-            f"The last run (of {last.started_at:%Y-%m-%d %H:%M:%S} UTC) was {state}: {last.predictions:,} answers "
-            f"and {last.failures:,} given up are stored. The same command goes on where it stopped."
+            f"The last run (of {last.started_at:%Y-%m-%d %H:%M:%S} UTC) was {state}: "
+            f"{last.predictions:,} answers and {last.failures:,} given up are stored. "
+            "The same command goes on where it stopped."
         )
     if state == "failed":
         sys.exit(1)
