@@ -20,7 +20,8 @@ from typing import Any
 _clock = threading.Lock()
 _last_stamp = 0
 _noise = random.Random()  # seeded by the system; asking it for each id costs a system call and the GIL
-os.register_at_fork(after_in_child=_noise.seed)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_noise.seed)
 
 # `json.dumps` with these settings would make a new encoder for each of an import's 177,100 queries.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False).encode
