@@ -52,7 +52,7 @@ def read(
     specs = specifications if isinstance(specifications, Specifications) else load(specifications)
     with connection_of(study) as connection:
         reader = _Reader(connection, specs, wording.of(specs))
-        return reader.results(_name_of(study), models, codings, collections)
+        return reader.results(_name_of(connection), models, codings, collections)
 
 
 class _Reader:
@@ -224,13 +224,7 @@ class _Reader:
         ended: dict[tuple[str, str], list[Ended]] = {}
         for collection, key, *rest in self._fetch("ended"):
             ended.setdefault((collection, key), []).append(Ended(*rest))
-        asked = {
-            (collection, key): queries
-            for collection, key, queries in self.connection.execute(
-                "SELECT collection, model_key, count(DISTINCT query_id) FROM latest JOIN queries USING (query_id) "
-                "WHERE retired_at IS NULL GROUP BY ALL"
-            ).fetchall()
-        }
+        asked = {(collection, key): queries for collection, key, queries in self._fetch("asked")}
         rows = [row for row in self._fetch("models") if (row[0], row[1]) in readings]
         if not rows:
             raise BadInput(
@@ -311,6 +305,9 @@ def _sql(name: str) -> str:
     return (_QUERIES / f"{name}.sql").read_text(encoding="utf-8")
 
 
-def _name_of(study: Connection) -> str:
-    path = getattr(study, "path", None)
-    return Path(str(path)).name if path is not None else "study"
+def _name_of(connection: duckdb.DuckDBPyConnection) -> str:
+    """The file's name; empty for a study in memory."""
+    rows = connection.execute(
+        "SELECT path FROM duckdb_databases() WHERE database_name = current_database()"
+    ).fetchall()
+    return Path(str(rows[0][0])).name if rows and rows[0][0] else ""

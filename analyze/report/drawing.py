@@ -14,11 +14,12 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib import font_manager
@@ -47,16 +48,40 @@ def svg(figure: Figure, *, title: str, salt: str, tips: Mapping[str, Sequence[st
     buffer = io.StringIO()
     with _style(text_as_text=True, salt=salt):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    text = buffer.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r"font: ([^;'\"]*?)(\d[\d.]*px) [^;\"]*", r"font-size: \2", text)
-    text = re.sub(r' xmlns:xlink="[^"]*"', "", text, count=1).replace("xlink:href", "href")
-    text = re.sub(r"\n\s*", "\n", text)
-    text = re.sub(r' id="(?!m|p)([^"]*)"', lambda m: f' id="{salt}-{m.group(1)}"', text)
+    text = _slimmed(buffer.getvalue(), salt, tips or {})
     for gid, tip in (tips or {}).items():
         text = _with_tips(text, f'id="{salt}-{gid}"', tip)
     return text.replace("<svg ", f'<svg role="img" aria-label="{escape(title, quote=True)}" ', 1)
+
+
+def _slimmed(text: str, salt: str, kept: Iterable[str]) -> str:
+    """What matplotlib wrote without what a page has no use for: it comes to a third of the size.
+
+    Fonts are the page's; of the ids stay those that are referred to, and `kept`.
+    """
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<(metadata|style)\b.*?</\1>", "", text, flags=re.DOTALL)
+    text = re.sub(r"font(-family)?: [^;\"]*'[^;\"]*(; )?", lambda m: _size_of(m.group(0)), text)
+    text = text.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "").replace("xlink:href", "href")
+    text = re.sub(
+        r"\d+\.\d{3,}(?=[ \"\n])", lambda m: f"{float(m.group(0)):.2f}".rstrip("0").rstrip("."), text
+    )
+    wanted = {f'id="{gid}"' for gid in kept}
+    text = re.sub(
+        r' id="(?![mp][0-9a-f]{6,}")[^"]*"',
+        lambda m: f' id="{salt}-{m.group(0)[5:]}' if m.group(0).strip() in wanted else "",
+        text,
+    )
+    text = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", text)
+    while (shorter := re.sub(r"<g>\s*</g>|<g/>|<defs>\s*</defs>", "", text)) != text:
+        text = shorter
+    return re.sub(r"\s*\n\s*", "\n", text)
+
+
+def _size_of(font: str) -> str:
+    """Of a font declaration its size alone."""
+    size = re.search(r"[\d.]+px", font)
+    return f"font-size: {size.group(0)}; " if size and not font.startswith("font-family") else ""
 
 
 def _with_tips(text: str, opening: str, tips: Sequence[str]) -> str:
@@ -64,7 +89,7 @@ def _with_tips(text: str, opening: str, tips: Sequence[str]) -> str:
     start = text.find(opening)
     if start < 0:
         return text
-    end = text.index("\n</g>\n</g>", start)
+    end = text.index("</g>\n</g>", start)
     waiting = iter(tips)
 
     def titled(match: re.Match[str]) -> str:
@@ -98,6 +123,19 @@ def inches(texts: Sequence[str], size: float = 8) -> float:
     """Room for the longest of these texts beside a plot, in inches, a Chinese character counting as two."""
     units = max((sum(2 if ord(c) > 0x2E7F else 1 for c in text) for text in texts), default=0)
     return 0.3 + units * size * 0.56 / 72
+
+
+def strokes(
+    axes: Axes, y: Sequence[float], low: Sequence[float], high: Sequence[float], **style: Any
+) -> None:
+    """Horizontal lines as one path with gaps, a tenth of what as many lines would take."""
+    gap = float("nan")
+    axes.plot(
+        [x for ends in zip(low, high, strict=True) for x in (*ends, gap)],
+        [at for one in y for at in (one, one, gap)],
+        solid_capstyle="butt",
+        **style,
+    )
 
 
 def bare(axes: Axes) -> None:

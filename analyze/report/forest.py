@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from scipy import stats
 
 from analyze.report import numbers
-from analyze.report.drawing import FAINT, INK, ROW_IN, RULE, bare, inches, with_chinese
+from analyze.report.drawing import FAINT, INK, ROW_IN, RULE, bare, inches, strokes, with_chinese
 from analyze.report.shapes import Audit, Estimate, Reading, Results
 from store.errors import BadInput
 
@@ -122,7 +122,7 @@ def _panel(
     axes.set_xlim(-limit, limit)
     axes.set_ylim(count - 0.4, -0.6)
     axes.axvline(0, color=INK, linewidth=0.7, zorder=1)
-    axes.hlines(range(count), -limit, limit, color=RULE, linewidth=0.35, zorder=0)
+    strokes(axes, range(count), [-limit] * count, [limit] * count, color=RULE, linewidth=0.35, zorder=0)
     _marks(axes, estimates, limit, _Look("o", 4.4, 1.0, INK, -shift), gid=gid)
     _marks(axes, others, limit, _Look("s", 3.2, 0.7, FAINT, shift + 0.06), gid=f"{gid}-other")
     bare(axes)
@@ -155,7 +155,8 @@ def _marks(axes: Axes, estimates: Sequence[Estimate | None], limit: float, look:
         for confidence, thickness in ((0.95, 0.8), (0.90, 2.0)):
             bars = [(y, ends) for y, e in own if (ends := interval(e, confidence)) is not None]
             if bars:
-                axes.hlines(
+                strokes(
+                    axes,
                     [y for y, _ in bars],
                     [max(low, -limit) for _, (low, _) in bars],
                     [min(high, limit) for _, (_, high) in bars],
@@ -215,8 +216,8 @@ def tips(results: Results, shown: Sequence[Row]) -> dict[str, list[str]]:
                 series = f"{panel}-{'yes' if _significant(estimate) else 'no'}"
                 found.setdefault(series, []).append(
                     f"{row.name}: {numbers.signed(estimate.coef, 3)}{unit}, "
-                    f"95% {numbers.signed(estimate.ci_low, 3)} to {numbers.signed(estimate.ci_high, 3)}, p {numbers.p_value(estimate.p)}, "
-                    f"n {numbers.count(estimate.n)}"
+                    f"95% {numbers.signed(estimate.ci_low, 3)} to {numbers.signed(estimate.ci_high, 3)}, "
+                    f"p {numbers.p_value(estimate.p)}, n {numbers.count(estimate.n)}"
                 )
     return found
 

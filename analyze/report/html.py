@@ -68,6 +68,8 @@ def render(results: Results) -> str:
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         written=datetime.now(UTC),
         audits=[_Section(results, audit, number) for number, audit in enumerate(results.audits, 1)],
+        together=reading.together(results) if len(results.audits) > 1 else None,
+        ranked=reading.ranked(results.audits),
         heatmap=_heatmap(results),
         matrix=_matrix(results),
         terms=glossary.terms(results.texts),
@@ -175,7 +177,7 @@ def _heatmap(results: Results) -> Markup | None:
 
 
 def _matrix(results: Results) -> list[tuple[Design, list[labels.Cell | None], int, int]]:
-    """Label, its strongest effect in each model, and in how many of the models that tested it it is biased."""
+    """Label, its strongest effect in each model, and in how many models it is biased, of how many."""
     coding = results.codings[0]
     readings = [audit.reading(coding) for audit in results.audits]
     if len(readings) < 2:

@@ -7,10 +7,11 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analyze.report.drawing import FAINT, INK, ROW_IN, bare, inches, with_chinese
+from analyze.report.drawing import FAINT, INK, ROW_IN, bare, inches, strokes, with_chinese
 from analyze.report.shapes import Audit, Reading, Results
 from store.errors import BadInput
 
@@ -42,7 +43,8 @@ def strongest(results: Results, reading: Reading, label: str) -> Cell | None:
 def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None = None) -> Figure | None:
     """Labels against models: the colour is the effect in the unit, a triangle its direction.
 
-    A filled triangle is p < 0.05, an open one p < 0.1. None where fewer than two models were analysed under the coding.
+    A filled triangle is p < 0.05, an open one p < 0.1. None where fewer than two models were analysed under
+    the coding.
     """
     coding = coding or results.codings[0]
     audits = [audit for audit in results.audits if audit.reading(coding)]
@@ -64,12 +66,14 @@ def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None
     longest = inches([audit.name for audit in audits])
     column, top, names = 0.36, 0.25 + 0.82 * longest, inches(texts)
     width = names + max(column * len(audits) + 0.6 * longest, 3.0)
-    height = top + ROW_IN * len(labels) + 0.75
+    height = top + ROW_IN * len(labels) + 0.81
     figure = Figure(figsize=(width, height))
     axes = figure.add_axes(
-        (names / width, 0.7 / height, column * len(audits) / width, ROW_IN * len(labels) / height)
+        (names / width, 0.76 / height, column * len(audits) / width, ROW_IN * len(labels) / height)
     )
-    colours = mpl.colormaps["PuOr_r"].with_extremes(bad="#ffffff")
+    # The middle of the map: at its ends a black triangle would not be seen.
+    middle = mpl.colormaps["PuOr_r"](np.linspace(0.18, 0.82, 256))
+    colours = ListedColormap(middle).with_extremes(bad="#ffffff")
     mesh = axes.pcolormesh(
         np.ma.masked_invalid(effect), cmap=colours, vmin=-(bound or 1.0), vmax=bound or 1.0,
         edgecolors="white", linewidth=0.8,
@@ -85,9 +89,15 @@ def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None
                 )
     for (marker, filled), points in marks.items():
         axes.plot(
-            [x for x, _ in points], [y for _, y in points], marker=marker, markersize=2 if marker == "." else 5.2,
-            linestyle="none", markeredgecolor=INK, markerfacecolor=INK if filled else "white", markeredgewidth=0.7,
-        )  # fmt: skip
+            [x for x, _ in points],
+            [y for _, y in points],
+            marker=marker,
+            markersize=2 if marker == "." else 5.2,
+            linestyle="none",
+            markeredgecolor=INK,
+            markerfacecolor=INK if filled else "white",
+            markeredgewidth=0.7,
+        )
     axes.set_yticks(np.arange(len(labels)) + 0.5, texts, fontsize=8)
     axes.set_xticks(
         np.arange(len(audits)) + 0.5, [a.name for a in audits], rotation=55, ha="left", fontsize=8,
@@ -98,7 +108,7 @@ def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None
     axes.tick_params(length=0, colors=INK)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    legend = figure.add_axes((names / width, 0.48 / height, 2.2 / width, 0.09 / height))
+    legend = figure.add_axes((names / width, 0.4 / height, 2.2 / width, 0.09 / height))
     bar = figure.colorbar(mesh, cax=legend, orientation="horizontal", extend="both")
     bar.ax.tick_params(labelsize=7, length=2, colors=INK)
     bar.outline.set_visible(False)
@@ -153,7 +163,7 @@ def inconsistency(
     axes = figure.add_axes((left / width, 0.68 / height, 3.9 / width, ROW_IN * len(found) / height))
     groups = list(reading.groups())
     shares = [100 * (row.inconsistency or 0) for row in found]
-    axes.hlines(range(len(found)), 0, shares, color=FAINT, linewidth=1.0, zorder=1)
+    strokes(axes, range(len(found)), [0] * len(found), shares, color=FAINT, linewidth=1.0, zorder=1)
     for first in (True, False):
         own = [
             (y, share)

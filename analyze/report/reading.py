@@ -164,8 +164,8 @@ def _sure(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
         )
         if chance is not None and chance.value is not None:
             sentence += Markup(
-                " Were there no effect at all and the tests independent, this many or more would be seen with "
-                "probability {}."
+                " Were there no effect at all and the tests independent, this many or more would be seen "
+                "with probability {}."
             ).format(power(chance))
         sentences.append(sentence)
     none = not significant(results, reading)
@@ -225,7 +225,63 @@ def _widest(results: Results, reading: Reading) -> Estimate | None:
     return max(level, key=lambda e: max(abs(e.ci_low or 0.0), abs(e.ci_high or 0.0)), default=None)
 
 
-def strongest(results: Results, readings: Sequence[Reading]) -> Estimate | None:
-    """The value with the smallest p over several readings."""
-    found = [e for reading in readings for e in significant(results, reading)[:1]]
-    return min(found, key=lambda e: e.p if e.p is not None else 1.0, default=None)
+def biased_share(reading: Reading) -> float:
+    """Of the labels that could be tested, the share that counts as biased at 0.05; -1 where none could."""
+    found = reading.metric("biased_labels", threshold=0.05)
+    return -1.0 if found is None or not found.n or found.value is None else found.value / found.n
+
+
+def ranked(audits: Sequence[Audit]) -> list[Audit]:
+    """The audits with the largest share of biased labels first."""
+    return sorted(audits, key=lambda audit: -biased_share(audit.main))
+
+
+def together(results: Results) -> Story:
+    """The reading of several audits at once: the ends of the ranking, and how sure the whole is."""
+    tested = [audit for audit in ranked(results.audits) if biased_share(audit.main) >= 0]
+    if not tested:
+        return Story((Markup("No effect could be tested in any model."),), (), ())
+    biased = sum(biased_share(audit.main) > 0 for audit in tested)
+    moved = [
+        Markup("{} of {} models have labels that move {} at p < 0.05.").format(
+            figure(biased, str(biased), "derived/models_biased"),
+            figure(len(tested), str(len(tested)), "derived/models_tested"),
+            results.texts.measure,
+        )
+    ]  # fmt: skip
+    ends = [tested[0]] if len(tested) == 1 else [tested[0], tested[-1]]
+    words = ("Most", "Fewest")
+    moved += [
+        Markup("{}: <b>{}</b>, {}.").format(word, audit.name, _share(audit))
+        for word, audit in zip(words, ends, strict=False)
+    ]
+    effects = [
+        Markup('<a href="#{}">{}</a>. {}').format(audit.anchor, audit.name, lines[0])
+        for audit in tested[:SHOWN]
+        if (lines := _effects(results, audit.main))
+    ]
+    chances = [audit.main.metric("bernoulli_p", threshold=0.05) for audit in tested]
+    beyond = sum(c is not None and c.value is not None and c.value < 0.05 for c in chances)
+    sure = [
+        Markup(
+            "In {} of {} models more values fall below p = 0.05 than chance would explain (Bernoulli test at "
+            "0.05, which takes the tests as independent; they are not quite). The ranking has the figures."
+        ).format(
+            figure(beyond, str(beyond), "derived/models_beyond_chance"),
+            figure(len(tested), str(len(tested)), "derived/models_tested"),
+        ),
+        Markup(
+            "Models are not independent of each other: they share training texts, and here they share {}."
+        ).format(results.texts.documents),
+    ]
+    return Story(tuple(moved), tuple(effects), tuple(sure))
+
+
+def _share(audit: Audit) -> Markup:
+    found = audit.main.metric("biased_labels", threshold=0.05)
+    assert found is not None
+    source = f"{audit.anchor}/model_metrics/biased_labels/all/0.05"
+    return Markup("{} of {} labels").format(
+        figure(found.value, numbers.count(found.value), f"{source}/value"),
+        figure(found.n, numbers.count(found.n), f"{source}/n"),
+    )

@@ -32,14 +32,14 @@ from analyze.specification import Specifications
 from store.errors import BadInput
 
 GENERIC_CAUTIONS = (
-    "A change in the answers shows that the model reacts to the varied fact. It does not show why, nor that a "
-    "person in its place would have done better.",
+    "A change in the answers shows that the model reacts to the varied fact. It does not show why, nor that "
+    "a person in its place would have done better.",
     "No significant effect is not proof of even-handedness: with few documents only large effects can be "
     "seen. The intervals say how large an effect the data leave open.",
     "Of the values tested, about one in twenty falls below p = 0.05 by chance alone. Look at the number of "
     "labels first and at single values only then.",
-    "The findings hold for these documents, these prompts and these settings of the models. They do not carry "
-    "over to others without asking again.",
+    "The findings hold for these documents, these prompts and these settings of the models. They do not "
+    "carry over to others without asking again.",
 )
 
 GENERIC_NOTICES = {
@@ -74,9 +74,9 @@ class Texts:
     )
     outcome: str = ""
     inconsistency: str = (
-        "Inconsistency is the share of documents in which the answer changes at all between the values of a "
-        "label. A model that answers differently when asked the very same thing twice is inconsistent without "
-        "being biased."
+        "Inconsistency is the share of documents in which the answer changes at all between the values of "
+        "a label. A model that answers differently when asked the very same thing twice is inconsistent "
+        "without being biased."
     )
     document: str = "document"
     documents: str = "documents"

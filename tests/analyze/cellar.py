@@ -219,6 +219,7 @@ class Cellar:
         connection.register("given_rows", pa.table(rows))
         connection.execute(
             "INSERT INTO predictions "
-            "(prediction_id, query_id, model_key, run_id, repeat, outcome, text, created_at) SELECT id::UUID, query_id::UUID, model_key, ?::UUID, 0, 'answered', text, ? FROM given_rows",
+            "(prediction_id, query_id, model_key, run_id, repeat, outcome, text, created_at) "
+            "SELECT id::UUID, query_id::UUID, model_key, ?::UUID, 0, 'answered', text, ? FROM given_rows",
             [str(run), now],
         )

@@ -54,11 +54,18 @@
   }
 
   document.querySelectorAll("table.sortable thead th:not(.span)").forEach(function (heading) {
-    var button = document.createElement("button");
-    button.type = "button";
+    // No <button>: its text is not painted where a printed table repeats its heading.
+    var button = document.createElement("span");
+    button.setAttribute("role", "button");
+    button.tabIndex = 0;
     while (heading.firstChild) button.appendChild(heading.firstChild);
     heading.appendChild(button);
     button.addEventListener("click", function () { sort(heading.closest("table"), heading); });
+    button.addEventListener("keydown", function (event) {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      sort(heading.closest("table"), heading);
+    });
   });
 
   document.querySelectorAll("table.filterable").forEach(function (table) {
