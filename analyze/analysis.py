@@ -78,6 +78,8 @@ class Options:
     progress: Progress | None
 
 
+CELL_KEY = ("collection", "model_key", "coding")
+
 ROWS: dict[str, type] = {
     "estimates": Estimate,
     "label_metrics": LabelMetrics,
@@ -123,8 +125,9 @@ def run(
         for name, rows in _analyse(connection, specs, cell, options, timings).items():
             found[name] += [(cell, row) for row in rows]
     with timings.of("writing"):
-        results = {name: tables.arrow(kind, found[name]) for name, kind in ROWS.items()}
-        tables.replace(connection, results, cells, everything=not (codings or models or collections))
+        results = {name: tables.arrow(Cell, kind, found[name]) for name, kind in ROWS.items()}
+        everything = not (codings or models or collections)
+        tables.replace(connection, results, cells, CELL_KEY, everything=everything)
     return Analysis(specs, tuple(cells), results, timings)
 
 

@@ -29,7 +29,8 @@ class FrameNames:
     """Where the frame is, and which variants carry the headline.
 
     `view` has one row for each answer x coding, with the columns collection, model_key, model, temperature,
-    coding, label, value, is_reference, is_treated, doc_id, repeat and whatever the expressions name.
+    coding, label, value, is_reference, is_treated, doc_id, repeat, prediction_id (by which the same answer is
+    known under different codings) and whatever the expressions name.
     `designs` has one row for each coding x label: coding, label, treatment, position and the column that
     `groups` names. `values` has one for each coding x label x value: coding, label, value, is_reference,
     is_treated, position.
@@ -48,6 +49,12 @@ class FrameNames:
     """The variant whose coefficients are in `unit`."""
     error: str | None = None
     """The variant whose outcome is the distance from the truth, if the domain has one."""
+    alias: str | None = None
+    """Column of `designs` with another name of the label, by which a file of printed figures may call it."""
+    value_alias: str | None = None
+    """Column of `values` with another name of the value."""
+    note: str | None = None
+    """Column of `designs` with what is known to be wrong about a label under a coding."""
     dose: str = "dose"
     """Column of `view` with the regressor of labels whose `treatment` in the design is not categorical."""
 
@@ -200,7 +207,7 @@ class _Reader:
         texts = {key: self.text(raw, key, where) for key in raw}
         for key in ("view", "designs", "values", "groups", "unit", "primary", "level"):
             self.text(raw, key, where)
-        for key in ("view", "designs", "values", "groups", "dose"):
+        for key in ("view", "designs", "values", "groups", "dose", "alias", "value_alias", "note"):
             if key in texts and not _IDENTIFIER.fullmatch(texts[key]):
                 raise self.bad(where, f"{key} = {texts[key]!r} is not a plain name of a view or column")
         return FrameNames(**texts)

@@ -11,33 +11,20 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from analyze.frame import Cell
 from store.errors import RunFailed
 
 _ARROW = {str: pa.string(), float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
 
-_OF_CELLS = """
-WHERE (collection, model_key, coding) IN (SELECT collection, model_key, coding FROM replaced_cells)
-"""
 
-
-def arrow(row_type: type, rows: Iterable[tuple[Cell, Any]]) -> pa.Table:
-    """Rows of a dataclass, each with its cell's columns in front, as a typed Arrow table."""
+def arrow(key_type: type, row_type: type, rows: Iterable[tuple[Any, Any]]) -> pa.Table:
+    """Pairs of a key and a row, both dataclasses, as one typed Arrow table, the key's columns first."""
     pairs = list(rows)
-    hints = typing.get_type_hints(row_type)
-    columns: dict[str, pa.Array] = {
-        name: pa.array([getattr(cell, name) for cell, _ in pairs], kind)
-        for name, kind in (
-            ("collection", pa.string()),
-            ("model_key", pa.string()),
-            ("model", pa.string()),
-            ("temperature", pa.float64()),
-            ("coding", pa.string()),
-        )
-    }
-    for field in fields(row_type):
-        kind = _ARROW[_plain(hints[field.name])]
-        columns[field.name] = pa.array([getattr(row, field.name) for _, row in pairs], kind)
+    columns: dict[str, pa.Array] = {}
+    for position, kind in enumerate((key_type, row_type)):
+        hints = typing.get_type_hints(kind)
+        for field in fields(kind):
+            values = [getattr(pair[position], field.name) for pair in pairs]
+            columns[field.name] = pa.array(values, _ARROW[_plain(hints[field.name])])
     return pa.table(columns)
 
 
@@ -51,27 +38,24 @@ def _plain(hint: Any) -> type:
 def replace(
     connection: duckdb.DuckDBPyConnection,
     tables: Mapping[str, pa.Table],
-    cells: Sequence[Cell],
+    keys: Sequence[Any],
+    names: Sequence[str],
     *,
     everything: bool,
 ) -> None:
     """Put `tables` (name -> rows) in the place of what was there, in one transaction.
 
-    Old rows of `cells` go; with `everything`, so do those of cells that no longer exist. Raises RunFailed
-    where the database does not have the tables or cannot be written; then nothing has changed.
+    Old rows whose columns `names` equal those of one of `keys` go; with `everything`, all do. Raises
+    RunFailed where the database does not have the tables or cannot be written; then nothing has changed.
     """
-    keys = pa.table(
-        {
-            name: pa.array([getattr(cell, name) for cell in cells], pa.string())
-            for name in ("collection", "model_key", "coding")
-        }
-    )
+    listed = ", ".join(names)
+    where = "" if everything else f"WHERE ({listed}) IN (SELECT {listed} FROM replaced_keys)"
+    replaced = pa.table({name: pa.array([getattr(key, name) for key in keys], pa.string()) for name in names})
     try:
-        connection.register("replaced_cells", keys)
+        connection.register("replaced_keys", replaced)
         connection.execute("BEGIN")
         try:
             for name, table in tables.items():
-                where = "" if everything else _OF_CELLS
                 connection.execute(f"DELETE FROM {name} {where}")
                 connection.register("new_rows", table)
                 connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM new_rows")
@@ -81,6 +65,6 @@ def replace(
             connection.execute("ROLLBACK")
             raise
         finally:
-            connection.unregister("replaced_cells")
+            connection.unregister("replaced_keys")
     except duckdb.Error as error:
         raise RunFailed(f"the results could not be written: {error}") from error

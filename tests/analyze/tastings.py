@@ -104,6 +104,7 @@ class Table:
                 "model": model,
                 "temperature": 0.0,
                 "coding": coding,
+                "prediction_id": f"{collection}/{model}/{label}/{value}/{wine}/{repeat}",
                 "label": label,
                 "value": value,
                 "doc_id": wine,
@@ -119,7 +120,7 @@ class Table:
         """A database with the tastings, their design and the analyzer's tables."""
         texts, numbers = pa.string(), pa.float64()
         kinds = dict.fromkeys(
-            ("collection", "model_key", "model", "coding", "label", "value", "doc_id"), texts
+            ("collection", "model_key", "model", "coding", "label", "value", "doc_id", "prediction_id"), texts
         )
         kinds |= {"temperature": numbers, "repeat": pa.int32(), "points": numbers, "truth": numbers}
         kinds |= {"region": texts, "dose": numbers}

@@ -1,0 +1,14 @@
+-- The smallest p of each label under both codings.
+WITH b AS (
+    SELECT label, "group", smallest_p, rowid AS position FROM label_metrics
+    WHERE collection = $collection AND model_key = $model_key AND coding = $before
+), a AS (
+    SELECT label, "group", smallest_p, rowid AS position FROM label_metrics
+    WHERE collection = $collection AND model_key = $model_key AND coding = $after
+)
+SELECT
+    label, coalesce(a."group", b."group") AS "group",
+    b.smallest_p AS before_p, a.smallest_p AS after_p
+FROM b
+FULL JOIN a USING (label)
+ORDER BY coalesce(b.position, a.position), a.position

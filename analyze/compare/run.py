@@ -1,0 +1,203 @@
+"""One coding held against another: figure by figure, label by label, headline by headline, with the reason.
+
+Made for published results: what was printed, what the published rules give when they are followed again,
+and what a sound coding of the same answers gives. It reads the tables of estimates, so both codings must
+have been analysed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from analyze import frame as frames
+from analyze import tables
+from analyze.bernoulli import THRESHOLDS
+from analyze.compare.bridge import middles
+from analyze.compare.printed import Printed, read_printed
+from analyze.compare.reasons import label_row, metric_row, value_row
+from analyze.compare.rows import PAIR_KEY, ROWS, Pair, Unmatched
+from analyze.frame import Cell, HoldsConnection
+from analyze.specification import Specifications, load
+from store.errors import BadInput
+
+_HERE = Path(__file__).parent
+_PAIRS = (_HERE / "pairs.sql").read_text(encoding="utf-8")
+_VALUES = (_HERE / "values.sql").read_text(encoding="utf-8")
+_LABELS = (_HERE / "labels.sql").read_text(encoding="utf-8")
+_METRICS = (_HERE / "metrics.sql").read_text(encoding="utf-8")
+_NAMES = (_HERE / "names.sql").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What was compared, as Arrow tables with the columns of the database's."""
+
+    pairs: tuple[Pair, ...]
+    tables: dict[str, pa.Table]
+
+    @property
+    def values(self) -> pa.Table:
+        """One row for each label, value and variant that either coding has."""
+        return self.tables["comparison_values"]
+
+    @property
+    def labels(self) -> pa.Table:
+        """One row for each label and threshold: whether significance is lost, gained or kept."""
+        return self.tables["comparison_labels"]
+
+    @property
+    def metrics(self) -> pa.Table:
+        """One row for each metric of the model."""
+        return self.tables["comparison_metrics"]
+
+    @property
+    def unmatched(self) -> pa.Table:
+        """Lines of the file of printed figures that nothing in the study answers to."""
+        return self.tables["comparison_unmatched"]
+
+
+def compare(
+    study: HoldsConnection | duckdb.DuckDBPyConnection,
+    specifications: Path | str | Specifications,
+    *,
+    before: str = "published",
+    after: str = "corrected",
+    models: Sequence[str] | None = None,
+    printed: Path | str | None = None,
+) -> Comparison:
+    """Hold coding `before` against coding `after` and keep the result in the tables `comparison_*`.
+
+    Args:
+        study: an open study, or a DuckDB connection to one, analysed under both codings.
+        specifications: the file that it was analysed by.
+        before: the coding that is compared.
+        after: the coding that it is held against.
+        models: names or keys of models; all that were analysed under both codings by default.
+        printed: a file of printed figures (`analyze.printed`) of one model.
+
+    Raises BadInput where no model was analysed under both codings, or a file of printed figures is given for
+    more than one.
+    """
+    specs = specifications if isinstance(specifications, Specifications) else load(specifications)
+    connection = frames.connection_of(study)
+    pairs = [
+        Pair(*row)
+        for row in connection.execute(_PAIRS, {"before": before, "after": after}).fetchall()
+        if models is None or row[1] in models or row[2] in models
+    ]
+    if not pairs:
+        raise BadInput(
+            f"no model was analysed under both codings, {before} and {after}",
+            hint="Analyse the study under both codings first.",
+        )
+    figures: list[Printed] = []
+    if printed is not None:
+        figures = read_printed(printed)
+        if len(pairs) > 1:
+            raise BadInput(
+                f"{printed} has the figures of one model, and the study has {len(pairs)}",
+                hint="Name the model: " + ", ".join(sorted({p.model for p in pairs})) + ".",
+            )
+    found: dict[str, list[tuple[Pair, Any]]] = {name: [] for name in ROWS}
+    for pair in pairs:
+        for name, rows in _compare(connection, specs, pair, figures).items():
+            found[name] += [(pair, row) for row in rows]
+    results = {name: tables.arrow(Pair, kind, found[name]) for name, kind in ROWS.items()}
+    tables.replace(connection, results, pairs, PAIR_KEY, everything=False)
+    return Comparison(tuple(pairs), results)
+
+
+def _compare(
+    connection: duckdb.DuckDBPyConnection, specs: Specifications, pair: Pair, figures: Sequence[Printed]
+) -> dict[str, Sequence[Any]]:
+    parameters = {
+        "collection": pair.collection,
+        "model_key": pair.model_key,
+        "before": pair.before,
+        "after": pair.after,
+    }
+    rows = _dicts(connection, _VALUES, parameters)
+    notes, printed, unmatched = _names(connection, specs, pair, figures, rows)
+    cell = Cell(pair.collection, pair.model, pair.temperature, pair.model_key, pair.after)
+    variants = (specs.frame.primary, specs.frame.level)
+    between = middles(connection, specs, cell, pair.before, variants)
+    values = [
+        value_row(row, between.get(key), printed.get(key), notes.get(row["label"]))
+        for row in rows
+        if (key := (row["label"], row["value"], row["variant"]))
+    ]
+    primary = [v for v in values if v.variant == specs.frame.primary]
+    labels = [
+        label_row(row, threshold, [v for v in primary if v.label == row["label"]])
+        for row in _dicts(connection, _LABELS, parameters)
+        for threshold in THRESHOLDS
+    ]
+    metrics = [metric_row(row, labels) for row in _dicts(connection, _METRICS, parameters)]
+    return {
+        "comparison_values": values,
+        "comparison_labels": labels,
+        "comparison_metrics": metrics,
+        "comparison_unmatched": unmatched,
+    }
+
+
+def _dicts(
+    connection: duckdb.DuckDBPyConnection, statement: str, parameters: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    table: pa.Table = connection.sql(statement, params=dict(parameters)).to_arrow_table()
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
+
+
+def _names(
+    connection: duckdb.DuckDBPyConnection,
+    specs: Specifications,
+    pair: Pair,
+    figures: Sequence[Printed],
+    rows: Sequence[Mapping[str, Any]],
+) -> tuple[dict[str, str], dict[tuple[str, str, str], Printed], list[Unmatched]]:
+    """What is known of the labels, the printed figures by the study's names, and those without a place."""
+    frame = specs.frame
+    statement = _NAMES.format(
+        designs=frame.designs,
+        values=frame.values,
+        alias=f"d.{frame.alias}" if frame.alias else "d.label",
+        value_alias=f"v.{frame.value_alias}" if frame.value_alias else "v.value",
+        note=f"d.{frame.note}" if frame.note else "NULL",
+    )
+    notes: dict[str, str] = {}
+    labels: dict[str, str] = {}
+    values: dict[tuple[str, str], str] = {}
+    for row in _dicts(connection, statement, {"before": pair.before}):
+        label = row["label"]
+        if row["note"]:
+            notes[label] = row["note"]
+        labels |= {label: label, row["alias"]: label}
+        values |= {(label, row["value"]): row["value"], (label, row["value_alias"]): row["value"]}
+    known = {(row["label"], row["value"], row["variant"]) for row in rows}
+    printed: dict[tuple[str, str, str], Printed] = {}
+    unmatched: list[Unmatched] = []
+    for figure in figures:
+        label = labels.get(figure.label, "")
+        key = (label, values.get((label, figure.value), figure.value), figure.variant)
+        note = None if key in known else _why_unmatched(key, known)
+        note = "printed twice" if key in printed else note
+        if note is None:
+            printed[key] = figure
+        else:
+            unmatched.append(Unmatched(figure.line, figure.label, figure.value, figure.variant, note))
+    return notes, printed, unmatched
+
+
+def _why_unmatched(key: tuple[str, str, str], known: set[tuple[str, str, str]]) -> str:
+    if key[0] not in {label for label, _, _ in known}:
+        return "no such label in the study"
+    if key[:2] not in {(label, value) for label, value, _ in known}:
+        return "the label has no such value"
+    return "no such variant"
