@@ -1,0 +1,177 @@
+"""The command line as a user meets it: judged by what it prints and its exit code."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+
+import evenhand.commands as evenhand_commands
+from evenhand.main import COMMANDS, main
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+Evenhand = Callable[..., Done]
+
+
+@pytest.fixture
+def evenhand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Evenhand:
+    """Run a command in an empty folder, as the console script does; what escapes fails the test."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str, code: int = 0, given: str | None = None) -> Done:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(given or ""))
+        capfd.readouterr()
+        ended = 0
+        try:
+            main(arguments)
+        except SystemExit as stop:
+            ended = stop.code if isinstance(stop.code, int) else 0
+        done = Done(ended, *capfd.readouterr())
+        assert done.code == code, f"exit {done.code}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    return call
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_and_examples(name: str) -> None:
+    command = importlib.import_module(f"evenhand.commands.{COMMANDS[name][0]}").command
+    assert isinstance(command, click.Command)
+    text = command.get_help(click.Context(command, info_name=f"evenhand {name}"))
+    assert f"evenhand {name}" in text.split("Examples:")[1], "the examples show the command itself"
+    assert command.get_short_help_str()
+
+
+def test_help_names_every_command_and_loads_none_of_the_heavy_packages() -> None:
+    code = (
+        "import sys\nfrom evenhand.main import cli\n"
+        "try:\n    cli.main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'duckdb', 'aiohttp', 'pyfixest', 'pandas', 'pyarrow', 'numpy', 'pydantic', 'rich'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stderr.strip() == "[]"
+    for name in COMMANDS:
+        assert name in done.stdout
+
+
+def test_the_list_of_commands_is_that_of_the_modules() -> None:
+    folder = Path(evenhand_commands.__file__).parent
+    shared = {"__init__", "options", "selection"}
+    assert {module for module, _ in COMMANDS.values()} == {path.stem for path in folder.glob("*.py")} - shared
+
+
+def test_build_then_show_then_sql(evenhand: Evenhand) -> None:
+    built = json.loads(evenhand("build", "--labels", "defendant_sex,prosecurate_sex", "--json").stdout)
+    assert built["labels"] == 2
+    assert built["values"] == 6
+    assert built["queries"] == built["added"]
+    again = json.loads(evenhand("build", "--labels", "defendant_sex,prosecurate_sex", "--json").stdout)
+    assert again["added"] == 0
+    assert again["queries"] == built["queries"]
+
+    shown = json.loads(evenhand("show", "theft-ebike:defendant_sex:女", "--json").stdout)
+    assert shown["difference"] == {"here": "女", "there": "男"}
+    assert "女" in evenhand("show", "theft-ebike:defendant_sex:女").stdout
+
+    question = "SELECT label, count(*) AS n FROM queries GROUP BY label ORDER BY label"
+    rows = json.loads(evenhand("sql", question, "--json").stdout)
+    assert [row["label"] for row in rows] == ["defendant_sex", "prosecutor_sex"]
+    assert sum(row["n"] for row in rows) == built["queries"]
+    assert json.loads(evenhand("sql", "-", "--json", given=question).stdout) == rows
+
+
+def test_a_table_with_chinese_stays_aligned(evenhand: Evenhand) -> None:
+    from rich.cells import cell_len
+
+    evenhand("build", "--labels", "defendant_sex")
+    table = evenhand("sql", "SELECT DISTINCT value, label FROM queries ORDER BY value").stdout
+    assert len({cell_len(line) for line in table.splitlines() if line.strip()}) == 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["DROP TABLE queries", "SELECT 1; SELECT 2", "COMMIT; DELETE FROM queries", "COPY queries TO 'x.csv'"],
+)
+def test_sql_that_would_write_is_refused_and_nothing_is_lost(evenhand: Evenhand, question: str) -> None:
+    evenhand("build", "--labels", "defendant_sex")
+    before = evenhand("sql", "SELECT count(*) FROM queries", "--json").stdout
+    assert evenhand("sql", question, "--json", code=2).stdout == ""
+    assert evenhand("sql", "SELECT count(*) FROM queries", "--json").stdout == before
+
+
+def test_json_that_would_be_cut_is_an_error_and_prints_nothing(evenhand: Evenhand) -> None:
+    evenhand("build", "--labels", "defendant_sex")
+    done = evenhand("sql", "SELECT * FROM queries", "--json", "--limit", "5", code=2)
+    assert done.stdout == ""
+    assert "more than 5 rows" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("run", "gpt-five"), "gpt-five"),
+        (("run", "gpt-4o-mini", "--db", "s.duckdb"), "OPENAI_API_KEY"),
+        (("build", "--labels", "defendant_sxe"), "defendant_sex"),
+        (("build", "--cases", "missing.jsonl"), "missing.jsonl"),
+        (("sql", "SELECT 1", "--db", "missing.duckdb"), "missing.duckdb"),
+        (("analyze", "--db", "missing.duckdb"), "missing.duckdb"),
+        (("import", "nowhere"), "nowhere"),
+        (("providers", "--file", "missing.toml"), "missing.toml"),
+        (("run", "gpt-4o-mini", "--shard", "3/2"), "3/2"),
+    ],
+)
+def test_a_mistake_gets_a_sentence_and_exit_code_2(
+    evenhand: Evenhand, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], says: str
+) -> None:
+    for key in ("OPENAI_API_KEY", "OPENROUTER_API_KEY"):
+        monkeypatch.delenv(key, raising=False)
+    if "s.duckdb" in arguments:
+        evenhand("build", "--labels", "defendant_sex", "--db", "s.duckdb")
+    done = evenhand(*arguments, code=2)
+    assert says in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_broken_providers_file_is_named_with_its_line(evenhand: Evenhand, tmp_path: Path) -> None:
+    (tmp_path / "providers.toml").write_text("[providers.x]\nbase_url = 'http://127.0.0.1'\nkind = \n")
+    done = evenhand("providers", code=2)
+    assert "providers.toml" in done.stderr
+    assert "line 3" in done.stderr
+
+
+def test_a_database_of_another_program_is_left_alone(evenhand: Evenhand, tmp_path: Path) -> None:
+    import duckdb
+
+    file = tmp_path / "other.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("CREATE TABLE theirs AS SELECT 1 AS x")
+    done = evenhand("build", "--db", "other.duckdb", code=2)
+    assert "other.duckdb" in done.stderr
+    with duckdb.connect(str(file)) as connection:
+        assert [row[0] for row in connection.execute("SHOW TABLES").fetchall()] == ["theirs"]
+
+
+def test_text_that_is_no_database_is_refused(evenhand: Evenhand, tmp_path: Path) -> None:
+    (tmp_path / "notes.duckdb").write_text("these are my notes, not a database")
+    assert "notes.duckdb" in evenhand("build", "--db", "notes.duckdb", code=2).stderr
+    assert (tmp_path / "notes.duckdb").read_text() == "these are my notes, not a database"
