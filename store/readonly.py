@@ -63,7 +63,7 @@ class Reading:
         found: list[tuple[Any, ...]] = []
         for batch in self.batches:
             wanted = batch.slice(0, limit + 1 - len(found))
-            found += zip(*(_values(column) for column in wanted.columns), strict=True)
+            found += tuples(wanted)
             if len(found) > limit:
                 break
         return Rows(tuple(self.schema.names), found[:limit], len(found) > limit, self.live)
@@ -197,6 +197,11 @@ def _unique(names: list[str]) -> list[str]:
             candidate, number = f"{name}_{number}", number + 1
         unique.append(candidate)
     return unique
+
+
+def tuples(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
+    """The rows of a batch as Python values."""
+    return zip(*(_values(column) for column in batch.columns), strict=True)
 
 
 def _values(column: pa.Array) -> list[Any]:

@@ -22,6 +22,7 @@ from store.errors import BadInput
 from store.migrate import MigrationSet, migrate, missing
 
 APPLICATION = "evenhand"
+DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
 CHECKPOINT_THRESHOLD = "16MB"
 """The size of the write-ahead log at which it is folded into the file: reopening after a kill takes 0.04 s
 (with 1 GB, 2 s). Never above 64 MB in a run."""
@@ -108,6 +109,9 @@ def open_study(
             except BadInput as error:
                 raise BadInput(f"{where}: {error.message}", hint=error.hint) from None
         return Study(where, connection, _study_id(connection, read_only=read_only), read_only=read_only)
+    except DAMAGE as error:
+        connection.close()
+        raise doorway.explain(where, error) from error
     except BaseException:
         connection.close()
         raise

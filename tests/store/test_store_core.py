@@ -1,72 +1,61 @@
-"""The core of the store from end to end: a study is built, asked, answered."""
+"""The core of the store from end to end: a study is built, asked, answered, closed and opened again."""
 
 from __future__ import annotations
 
-import uuid
+import subprocess
+import sys
 from pathlib import Path
 
+from store_samples import answer, build, model, write
+
 import store
-from store import identity, runs
-from store.prompt import render
-from store.rows import now
-
-TEXT = "事实：{{who}}于{{when}}盗窃。"
-USER = "请判决。\n{{document}}"
-
-
-def build(study: store.Study, docs: int = 2, labels: dict[str, list[str]] | None = None) -> None:
-    labels = labels or {"sex": ["男", "女"], "season": ["春", "夏", "秋"]}
-    store.add_collection(study, "cases", kind="bundled", description="tests")
-    store.add_documents(study, "cases", [store.Document(f"d{i}", i, TEXT + str(i)) for i in range(docs)])
-    template = store.add_template(
-        study, name="t", system_text="你是法官", user_text=USER, answer_schema={"type": "object"}
-    )
-    queries = []
-    for i in range(docs):
-        for label, values in labels.items():
-            for value in values:
-                fills = {"who": value} if label == "sex" else {"when": value}
-                prompt = identity.prompt_hash("你是法官", render(USER, TEXT + str(i), fills))
-                queries.append(store.Query(f"d{i}", label, value, len(queries), prompt, template, fills))
-    store.add_queries(study, "cases", queries, retire_others=True)
-
-
-def answer(
-    query: store.PendingQuery, run_id: uuid.UUID, model_key: str, outcome: str = "answered"
-) -> store.PredictionRow:
-    return store.PredictionRow(
-        prediction_id=identity.new_prediction_id(),
-        query_id=query.query_id,
-        model_key=model_key,
-        run_id=run_id,
-        repeat=query.repeat,
-        outcome=outcome,
-        text=f"{query.value}",
-        created_at=now(),
-    )
+from store import runs
 
 
 async def test_a_study_is_asked_and_answered(tmp_path: Path) -> None:
     with store.open_study(tmp_path / "s.duckdb") as study:
+        study_id = study.study_id
         build(study)
-        key = store.add_model(study, model="m", kind="simulated", settings={"model": "m"})
+        key = model(study)
         run_id = runs.start_run(study, "run", {"x": 1})
         questions = list(store.pending(study, key, repeats=2))
         assert len(questions) == 20
-        assert [q.ordinal for q in questions] == sorted(q.ordinal for q in questions)
-        assert questions[0].user_text == "请判决。\n事实：男于盗窃。0"
-        assert questions[0].answer_schema == {"type": "object"}
-        async with store.Writer(study) as writer:
-            for question in questions[:7]:
-                await writer.put(answer(question, run_id, key))
-            await writer.flush()
-            assert writer.committed == 7
+        await write(study, [answer(question, run_id, key) for question in questions[:7]])
         assert [(q.query_id, q.repeat) for q in store.pending(study, key, repeats=2)] == [
             (q.query_id, q.repeat) for q in questions[7:]
         ]
-        assert store.count_pending(study, key, repeats=2) == 13
         runs.finish_run(study, run_id, "finished")
     with store.open_study(tmp_path / "s.duckdb") as study:
+        assert study.study_id == study_id
         assert store.count_pending(study, key, repeats=2) == 13
         (run,) = runs.list_runs(study)
-        assert (run.predictions, run.state, run.models) == (7, "finished", ("m",))
+        assert (run.predictions, run.state, run.models, run.manifest) == (7, "finished", ("m",), {"x": 1})
+
+
+def test_the_package_imports_nothing_heavy_until_it_is_used() -> None:
+    code = (
+        "import sys, store; store.MigrationSet; store.BadInput; store.identity; store.prompt; "
+        "sys.exit(bool({'duckdb', 'pyarrow', 'numpy', 'pandas'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_asking_and_writing_do_not_import_pandas(tmp_path: Path) -> None:
+    code = f"""
+import asyncio, sys, uuid, store
+from store import runs, rows, identity
+from store_samples import build, model, answer, write
+with store.open_study({str(tmp_path / "s.duckdb")!r}) as study:
+    build(study)
+    run_id = runs.start_run(study, "run", {{}})
+    asyncio.run(write(study, [answer(q, run_id, "m") for q in store.pending(study, model(study))]))
+sys.exit('pandas' in sys.modules)
+"""
+    here = Path(__file__).parent
+    assert subprocess.run([sys.executable, "-c", code], cwd=here, check=False).returncode == 0
+
+
+def test_every_public_name_is_there() -> None:
+    for name in [*store._HOME, *store._MODULES]:
+        assert getattr(store, name) is not None
+    assert callable(store.pending)
