@@ -93,12 +93,14 @@ def coefficients(
     width = names + 2 * _PANEL_IN + _GAP_IN + 0.15
     figure = Figure(figsize=(width, height))
     specifications = {s.name: s for s in results.specs.specifications}
-    log = results.texts.variant(results.specs.frame.primary)
+    primary = results.specs.frame.primary
+    log = results.texts.variants.get(
+        primary, f"{results.texts.variant(primary)}: {specifications[primary].outcome}"
+    )
     panels = (
         (f"in {results.unit}", [r.level for r in shown], [r.beside_level for r in shown]),
-        (f"{log}: {specifications[results.specs.frame.primary].outcome}", [r.primary for r in shown],
-         [r.beside_primary for r in shown]),
-    )  # fmt: skip
+        (log, [r.primary for r in shown], [r.beside_primary for r in shown]),
+    )
     bottom, tall = _BOTTOM_IN / height, ROW_IN * len(shown) / height
     for i, (title, estimates, others) in enumerate(panels):
         left = (names + i * (_PANEL_IN + _GAP_IN)) / width

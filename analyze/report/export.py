@@ -1,0 +1,237 @@
+"""The report's tables as files: CSV, Markdown, LaTeX (booktabs) and a workbook; and everything as JSON.
+
+CSV, JSON and the workbook carry figures in full, Markdown and LaTeX as people read them. A text that a
+spreadsheet would take for a formula gets an apostrophe in front of it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from analyze.report import account, numbers, sheets
+from analyze.report.data import Connection, read
+from analyze.report.shapes import Audit, Reading, Results
+from analyze.report.sheets import Column, Sheet
+from store.errors import BadInput
+
+FORMATS = ("csv", "md", "latex", "xlsx")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
+    "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\textless{}", ">": r"\textgreater{}",
+    numbers.MINUS: "$-$", numbers.NOTHING: "--", "×": r"$\times$",
+}  # fmt: skip
+
+
+def write_tables(
+    study: Connection,
+    specifications: Path | str,
+    folder: Path | str,
+    *,
+    format: str = "csv",
+    models: Sequence[str] | None = None,
+    codings: Sequence[str] | None = None,
+) -> list[Path]:
+    """Write every table of the report into `folder`: a file for each, or one workbook for xlsx. Returns the
+    paths.
+
+    Raises BadInput where the format is unknown, nothing has been analysed, or the folder cannot be written.
+    """
+    if format not in FORMATS:
+        raise BadInput(f"there is no format {format!r}", hint=f"There are: {', '.join(FORMATS)}.")
+    results = read(study, specifications, models=models, codings=codings)
+    folder = Path(folder)
+    found = sheets.all_sheets(results)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if format == "xlsx":
+            return [_workbook(found, results.notices(), folder / "report.xlsx")]
+        write, suffix = _WRITERS[format]
+        paths = []
+        for sheet in found:
+            path = folder / f"{sheet.name}.{suffix}"
+            # A spreadsheet program knows UTF-8 by this mark; without it Chinese turns to noise there.
+            path.write_text(
+                write(sheet, results.notices()),
+                encoding="utf-8-sig" if format == "csv" else "utf-8",
+                newline="",
+            )
+            paths.append(path)
+    except OSError as error:
+        raise BadInput(
+            f"{folder} cannot be written: {error.strerror or error}",
+            hint="Name a folder that you may write to.",
+        ) from error
+    return paths
+
+
+def safe_cell(value: Any) -> Any:
+    """A text that a spreadsheet would run as a formula, made harmless; everything else as it is."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def to_csv(sheet: Sheet, notices: Sequence[str] = ()) -> str:
+    """Comma-separated, figures in full. A notice becomes a column, so that no row can lose it."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    extra = [" ".join(notices)] if notices else []
+    writer.writerow([*(column.key for column in sheet.columns), *(["notice"] if extra else [])])
+    for row in sheet.rows:
+        writer.writerow([*("" if v is None else safe_cell(v) for v in row), *map(safe_cell, extra)])
+    return out.getvalue()
+
+
+def to_markdown(sheet: Sheet, notices: Sequence[str] = ()) -> str:
+    """A pipe table, figures rounded."""
+
+    def cell(text: str) -> str:
+        escaped = text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+        return escaped.replace("*", "\\*").replace("_", "\\_")
+
+    lines = [f"**{sheet.caption}**", ""]
+    lines += [f"> {cell(notice)}\n" for notice in notices]
+    lines.append("| " + " | ".join(cell(c.heading) for c in sheet.columns) + " |")
+    lines.append("|" + "|".join(" :-- " if c.is_text else " --: " for c in sheet.columns) + "|")
+    lines += ["| " + " | ".join(cell(text) for text in row) + " |" for row in sheet.shown()]
+    return "\n".join(lines) + "\n"
+
+
+def to_latex(sheet: Sheet, notices: Sequence[str] = ()) -> str:
+    """A longtable with booktabs rules, in English, for `\\input`; needs booktabs and longtable."""
+    sheet = sheet.without(lambda c: c.chinese or (c.rank == sheets.SPARE and c.key in _SPARED))
+    head = " & ".join(_tex(column.heading) for column in sheet.columns) + r" \\"
+    form = "".join("l" if column.is_text else "r" for column in sheet.columns)
+    caption = " ".join([sheet.caption + ".", *notices])
+    lines = [
+        "% Needs \\usepackage{booktabs,longtable}",
+        rf"\begin{{longtable}}{{@{{}}{form}@{{}}}}",
+        rf"\caption{{{_tex(caption)}}}\label{{tab:{sheet.name}}}\\",
+        r"\toprule", head, r"\midrule", r"\endfirsthead",
+        r"\toprule", head, r"\midrule", r"\endhead",
+        r"\bottomrule", r"\endlastfoot",
+    ]  # fmt: skip
+    lines += [" & ".join(_tex(text) for text in row) + r" \\" for row in sheet.shown()]
+    return "\n".join([*lines, r"\end{longtable}"]) + "\n"
+
+
+_SPARED = frozenset({"temperature", "collection", "kind", "queries", "label", "mape_n", "mae_n", "clusters"})
+
+
+def _tex(text: str) -> str:
+    mantissa, power, exponent = text.partition("×10^")
+    if power:
+        return f"${mantissa}\\times 10^{{{exponent}}}$"
+    return "".join(_LATEX.get(character, character) for character in text).replace("\n", " ")
+
+
+_WRITERS: Mapping[str, tuple[Callable[[Sheet, Sequence[str]], str], str]] = {
+    "csv": (to_csv, "csv"),
+    "md": (to_markdown, "md"),
+    "latex": (to_latex, "tex"),
+}
+
+
+def _workbook(found: Sequence[Sheet], notices: Sequence[str], path: Path) -> Path:
+    import xlsxwriter  # noqa: PLC0415  (only here)
+
+    options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    with xlsxwriter.Workbook(str(path), options) as book:
+        bold = book.add_format({"bold": True, "text_wrap": True, "valign": "top", "bottom": 1})
+        warning = book.add_format({"bold": True})
+        for sheet in found:
+            page = book.add_worksheet(sheet.name)
+            top = 0
+            for notice in notices:
+                page.write_string(top, 0, str(safe_cell(notice)), warning)
+                top += 1
+            for at, column in enumerate(sheet.columns):
+                page.write_string(top, at, str(safe_cell(column.heading)), bold)
+                page.set_column(at, at, 24 if column.is_text else 11, book.add_format(_number_format(column)))
+            for line, row in enumerate(sheet.rows, top + 1):
+                for at, value in enumerate(row):
+                    _write_cell(page, line, at, value)
+            page.freeze_panes(top + 1, 0)
+            page.autofilter(top, 0, top + len(sheet.rows), len(sheet.columns) - 1)
+            page.set_landscape()
+            page.repeat_rows(0, top)
+    return path
+
+
+def _write_cell(page: Any, line: int, at: int, value: Any) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool):
+        page.write_boolean(line, at, value)
+    elif numbers.is_number(value):
+        page.write_number(line, at, value)
+    else:
+        page.write_string(line, at, str(safe_cell(value)))
+
+
+def _number_format(column: Column) -> dict[str, str]:
+    formats = {
+        "count": "#,##0", "number": f"0.{'0' * column.places}" if column.places else "0",
+        "signed": f"+0.{'0' * column.places};-0.{'0' * column.places};0", "share": "0.0%", "p": "0.000",
+        "tiny": "0.0E+00",
+    }  # fmt: skip
+    return {"num_format": formats[column.kind]} if column.kind in formats else {}
+
+
+def summary_json(
+    study: Connection,
+    specifications: Path | str,
+    *,
+    models: Sequence[str] | None = None,
+    codings: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """All that the report shows, as one JSON-ready dict with figures in full."""
+    return as_json(read(study, specifications, models=models, codings=codings))
+
+
+def as_json(results: Results) -> dict[str, Any]:
+    """`summary_json` of results already read."""
+    return {
+        "study": {"id": results.study_id, "file": results.study_name},
+        "unit": results.unit,
+        "primary": results.specs.frame.primary,
+        "level": results.specs.frame.level,
+        "notices": list(results.notices()),
+        "models": [_audit_json(results, audit) for audit in results.audits],
+    }
+
+
+def _audit_json(results: Results, audit: Audit) -> dict[str, Any]:
+    return {
+        "collection": audit.collection,
+        "model_key": audit.model_key,
+        "model": audit.model,
+        "temperature": audit.temperature,
+        "kind": audit.kind,
+        "settings": dict(audit.settings),
+        "documents": audit.documents,
+        "queries": audit.queries,
+        "asked": audit.asked,
+        "repeats": audit.repeats,
+        "outcomes": account.outcome_counts(audit),
+        "codings": [_reading_json(results, audit, reading) for reading in audit.readings],
+    }
+
+
+def _reading_json(results: Results, audit: Audit, reading: Reading) -> dict[str, Any]:
+    return {
+        "coding": reading.coding,
+        "metrics": [asdict(metric) for metric in reading.metrics],
+        "labels": [asdict(row) for row in reading.labels],
+        "estimates": [asdict(row) for row in reading.estimates],
+        "steps": [asdict(step) for step in account.steps(results, audit, reading)],
+        "read_as": [
+            {"read_as": name, "rows": rows, "usable": usable}
+            for name, rows, usable in account.read_as_counts(reading)
+        ],
+    }

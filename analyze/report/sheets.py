@@ -1,0 +1,366 @@
+"""The report's tables as data: columns that know how they are written, and rows of whole figures.
+
+The terminal, Markdown, LaTeX, CSV and the workbook all write these; what differs is the rounding and the
+frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from analyze.report import account, numbers
+from analyze.report.shapes import Audit, Design, Estimate, Reading, Results
+
+Kind = Literal["text", "count", "number", "signed", "share", "p", "tiny", "flag"]
+
+ESSENTIAL, USEFUL, SPARE = 0, 1, 2
+"""Ranks of columns: in a narrow terminal the spare ones go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name in files, its heading for people, and how its figures are written."""
+
+    key: str
+    heading: str
+    kind: Kind = "text"
+    places: int = 0
+    rank: int = USEFUL
+    chinese: bool = False
+    """Whether it holds Chinese, which a plain LaTeX cannot set."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is set to the left."""
+        return self.kind == "text"
+
+    def shown(self, value: Any) -> str:
+        """A value as people read it."""
+        writers: dict[str, Callable[[Any], str]] = {
+            "count": numbers.count,
+            "number": lambda v: numbers.decimal(v, self.places),
+            "signed": lambda v: numbers.signed(v, self.places),
+            "share": lambda v: numbers.percent(v, self.places),
+            "p": numbers.p_value,
+            "tiny": numbers.tiny,
+            "flag": lambda v: numbers.NOTHING if v is None else "yes" if v else "no",
+            "text": lambda v: "" if v is None else str(v),
+        }
+        return writers[self.kind](value)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table: a name for its file, a caption, columns and rows."""
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def shown(self) -> list[list[str]]:
+        """The rows as people read them."""
+        return [[c.shown(v) for c, v in zip(self.columns, row, strict=True)] for row in self.rows]
+
+    def without(self, gone: Callable[[Column], bool]) -> Sheet:
+        """The same without some columns."""
+        kept = [i for i, column in enumerate(self.columns) if not gone(column)]
+        return Sheet(
+            self.name,
+            self.caption,
+            tuple(self.columns[i] for i in kept),
+            tuple(tuple(row[i] for i in kept) for row in self.rows),
+        )
+
+
+def all_sheets(results: Results) -> list[Sheet]:
+    """Every table of the report."""
+    return [
+        models(results),
+        values(results),
+        labels(results),
+        estimates(results),
+        quality(results),
+        missing(results),
+    ]
+
+
+def models(results: Results) -> Sheet:
+    """A line for each model and coding: what was asked, the ranking, inconsistency and error."""
+    groups = list(dict.fromkeys(g for a in results.audits for r in a.readings for g in r.groups()))
+    columns = [
+        Column("model", "Model", rank=ESSENTIAL),
+        Column("temperature", "T", "number", 1),
+        Column("kind", "Kind", rank=SPARE),
+        Column("collection", "Collection", rank=SPARE),
+        Column("coding", "Coding", rank=USEFUL if len(results.codings) > 1 else SPARE),
+        Column("documents", results.texts.documents.capitalize(), "count"),
+        Column("queries", "Queries", "count", rank=SPARE),
+        Column("asked", "Asked", "count"),
+    ]
+    for outcome in outcomes(results):
+        columns.append(Column(outcome, account.OUTCOMES.get(outcome, outcome), "count", rank=SPARE))
+    columns.append(Column("labels_estimated", "Labels tested", "count", rank=ESSENTIAL))
+    for threshold in (0.1, 0.05, 0.01):
+        for group in (*groups, "all") if len(groups) > 1 else ("all",):
+            whole = group == "all"
+            name = "" if whole else f" {results.texts.group(group).lower()}"
+            rank = (ESSENTIAL if threshold == 0.05 else USEFUL) if whole else SPARE
+            key = f"biased_{threshold:g}" + ("" if whole else f"_{group}")
+            columns.append(Column(key, f"Biased{name} p<{threshold:g}", "count", rank=rank))
+    columns += [
+        Column("values_estimated", "Values tested", "count", rank=SPARE),
+        Column("significant_values", "Values p<0.05", "count"),
+        Column("bernoulli_p", "Bernoulli p", "tiny"),
+        Column("inconsistency", "Inconsistency %", "share", 1, rank=ESSENTIAL),
+        Column("inconsistency_printed", "as printed %", "share", 1, rank=SPARE),
+        Column("mae", f"MAE {results.unit}", "number", 1),
+        Column("mape", "MAPE %", "number", 1, rank=SPARE),
+        Column("imbalanced", "Imbalanced p<0.05", "count", rank=SPARE),
+    ]
+    rows = [
+        _model_row(results, audit, reading, groups) for audit in results.audits for reading in audit.readings
+    ]
+    return Sheet("models", "Models: what was asked, and the ranking", tuple(columns), tuple(rows))
+
+
+def _model_row(results: Results, audit: Audit, reading: Reading, groups: Sequence[str]) -> tuple[Any, ...]:
+    def value(metric: str, *, group: str = "all", threshold: float | None = None) -> float | None:
+        found = reading.metric(metric, group=group, threshold=threshold)
+        return None if found is None else found.value
+
+    counted = account.outcome_counts(audit)
+    tested = reading.metric("significant_values", threshold=0.05)
+    return (
+        audit.model, audit.temperature, audit.kind, audit.collection, reading.coding, audit.documents,
+        audit.queries, audit.asked,
+        *(counted.get(outcome, 0) for outcome in outcomes(results)),
+        value("labels_estimated"),
+        *(
+            value("biased_labels", group=group, threshold=threshold)
+            for threshold in (0.1, 0.05, 0.01)
+            for group in ((*groups, "all") if len(groups) > 1 else ("all",))
+        ),
+        None if tested is None else tested.n,
+        value("significant_values", threshold=0.05),
+        value("bernoulli_p", threshold=0.05),
+        value("inconsistency_weighted"),
+        value("inconsistency_weighted_printed"),
+        value("mae_weighted"),
+        value("mape_weighted"),
+        value("imbalanced_labels", threshold=0.05),
+    )  # fmt: skip
+
+
+def outcomes(results: Results) -> list[str]:
+    """The ways in which asking ended, in any model."""
+    found = dict.fromkeys(name for audit in results.audits for name in account.outcome_counts(audit))
+    return [
+        *(name for name in account.OUTCOMES if name in found),
+        *(n for n in found if n not in account.OUTCOMES),
+    ]
+
+
+_AUDIT = (
+    Column("model", "Model", rank=SPARE),
+    Column("temperature", "T", "number", 1, rank=SPARE),
+    Column("collection", "Collection", rank=SPARE),
+    Column("coding", "Coding", rank=SPARE),
+)
+
+
+def _audit_row(audit: Audit, reading: Reading) -> tuple[Any, ...]:
+    return audit.model, audit.temperature, audit.collection, reading.coding
+
+
+def labels(results: Results) -> Sheet:
+    """A line for each model, coding and label."""
+    columns = (
+        *_AUDIT,
+        Column("label", "Key", rank=SPARE),
+        Column("label_en", "Label", rank=ESSENTIAL),
+        Column("label_zh", "Chinese", chinese=True),
+        Column("group", "Group", rank=SPARE),
+        Column("values_estimated", "Values tested", "count"),
+        Column("values_designed", "of", "count", rank=SPARE),
+        Column("smallest_p", "Smallest p", "p", rank=ESSENTIAL),
+        Column("biased_10", "p<0.1", "flag", rank=SPARE),
+        Column("biased_05", "p<0.05", "flag"),
+        Column("biased_01", "p<0.01", "flag", rank=SPARE),
+        Column("inconsistency", "Inconsistent %", "share", 1, rank=ESSENTIAL),
+        Column("inconsistent_documents", "Inconsistent", "count", rank=SPARE),
+        Column("documents", results.texts.documents.capitalize(), "count"),
+        Column("mae", f"MAE {results.unit}", "number", 2),
+        Column("mae_n", "MAE n", "count", rank=SPARE),
+        Column("mape", "MAPE %", "number", 1),
+        Column("mape_n", "MAPE n", "count", rank=SPARE),
+        Column("answers", "Answers", "count"),
+        Column("note", "Note"),
+    )
+    rows = []
+    for audit, reading in _readings(results):
+        for row in reading.labels:
+            design = reading.designs.get(row.label)
+            rows.append(
+                (
+                    *_audit_row(audit, reading), row.label, design.name_en if design else row.label,
+                    design.name_zh if design else "", results.texts.group(row.group), row.values_estimated,
+                    row.values_designed, row.smallest_p, row.biased_10, row.biased_05, row.biased_01,
+                    row.inconsistency, row.inconsistent_documents, row.documents, row.mae, row.mae_n,
+                    row.mape, row.mape_n, row.answers, row.note,
+                )
+            )  # fmt: skip
+    return Sheet("labels", "Inconsistency, error and bias by label", columns, tuple(rows))
+
+
+def values(results: Results) -> Sheet:
+    """A line for each model, coding and value: its effect in the unit and in the primary variant."""
+    frame = results.specs.frame
+    columns = (
+        *_AUDIT,
+        Column("label", "Key", rank=SPARE),
+        Column("label_en", "Label", rank=ESSENTIAL),
+        Column("label_zh", "Label, Chinese", chinese=True, rank=SPARE),
+        Column("value_en", "Value", rank=ESSENTIAL),
+        Column("value_zh", "Chinese", chinese=True),
+        Column("reference_en", "Reference", rank=SPARE),
+        Column("group", "Group", rank=SPARE),
+        Column("effect_unit", f"Effect {results.unit}", "signed", 2, rank=ESSENTIAL),
+        Column("unit_low", "95% from", "signed", 2),
+        Column("unit_high", "to", "signed", 2),
+        Column("effect_primary", f"Effect {frame.primary}", "signed", 3, rank=SPARE),
+        Column("primary_low", "95% from", "signed", 3, rank=SPARE),
+        Column("primary_high", "to", "signed", 3, rank=SPARE),
+        Column("p", "p", "p", rank=ESSENTIAL),
+        Column("n", "n", "count"),
+        Column("documents", results.texts.documents.capitalize(), "count"),
+        Column("changers", "Changed", "count"),
+        Column("note", "Note"),
+    )
+    rows = []
+    for audit, reading in _readings(results):
+        for label, value in dict.fromkeys((e.label, e.value) for e in reading.estimates):
+            level = reading.estimate(label, value, frame.level)
+            primary = reading.estimate(label, value, frame.primary)
+            design = reading.designs.get(label)
+            rows.append(
+                (
+                    *_audit_row(audit, reading), label, *_names(results, design, label, value),
+                    *_effect(level), *_effect(primary), primary.p if primary else None,
+                    primary.n if primary else 0, primary.documents if primary else 0,
+                    primary.changers if primary else 0, primary.note if primary else None,
+                )
+            )  # fmt: skip
+    return Sheet("values", "Effects of every value", columns, tuple(rows))
+
+
+def _effect(estimate: Estimate | None) -> tuple[float | None, float | None, float | None]:
+    return (None, None, None) if estimate is None else (estimate.coef, estimate.ci_low, estimate.ci_high)
+
+
+def _names(
+    results: Results, design: Design | None, label: str, value: str
+) -> tuple[str, str, str, str, str, str]:
+    if design is None:
+        return label, "", value, value, "", ""
+    reference = "" if design.continuous else ", ".join(design.value_en(v) for v in design.reference)
+    return (
+        design.name_en, design.name_zh, design.value_en(value), design.value_zh(value), reference,
+        results.texts.group(design.group),
+    )  # fmt: skip
+
+
+def estimates(results: Results) -> Sheet:
+    """Every estimate of every variant, in long form."""
+    columns = (
+        *_AUDIT,
+        Column("label", "Label", rank=ESSENTIAL),
+        Column("value", "Value", rank=ESSENTIAL, chinese=True),
+        Column("value_en", "Value", rank=ESSENTIAL),
+        Column("variant", "Variant", rank=ESSENTIAL),
+        Column("coef", "Effect", "signed", 4, rank=ESSENTIAL),
+        Column("se", "s.e.", "number", 4),
+        Column("t", "t", "signed", 2),
+        Column("df", "df", "number", 0),
+        Column("p", "p", "p", rank=ESSENTIAL),
+        Column("ci_low", "95% from", "signed", 4),
+        Column("ci_high", "to", "signed", 4),
+        Column("n", "n", "count"),
+        Column("documents", results.texts.documents.capitalize(), "count"),
+        Column("clusters", "Clusters", "count", rank=SPARE),
+        Column("changers", "Changed", "count"),
+        Column("note", "Note"),
+    )
+    rows = []
+    for audit, reading in _readings(results):
+        for e in reading.estimates:
+            design = reading.designs.get(e.label)
+            rows.append(
+                (
+                    *_audit_row(audit, reading), e.label, e.value,
+                    design.value_en(e.value) if design else e.value,
+                    e.variant, e.coef, e.se, e.t, e.df, e.p, e.ci_low, e.ci_high, e.n, e.documents,
+                    e.clusters, e.changers, e.note,
+                )
+            )  # fmt: skip
+    return Sheet("estimates", "All estimates in all variants", columns, tuple(rows))
+
+
+def quality(results: Results) -> Sheet:
+    """From the queries down to the answers in the regressions, step by step."""
+    columns = (
+        *_AUDIT,
+        Column("step", "Step", rank=ESSENTIAL),
+        Column("left", "Left", "count", rank=ESSENTIAL),
+        Column("lost", "Lost", rank=ESSENTIAL),
+    )
+    rows = [
+        (
+            *_audit_row(audit, reading),
+            step.name,
+            step.rows,
+            "; ".join(f"{numbers.count(loss.rows)} {loss.reason}" for loss in step.losses),
+        )
+        for audit, reading in _readings(results)
+        for step in account.steps(results, audit, reading)
+    ]
+    return Sheet("quality", "From queries to estimates", columns, tuple(rows))
+
+
+def missing(results: Results) -> Sheet:
+    """Answers and missing ones of every value."""
+    kinds = list(
+        dict.fromkeys(
+            kind
+            for _, reading in _readings(results)
+            for kind in account.missing_kinds(account.value_counts(reading))
+        )
+    )
+    columns = (
+        *_AUDIT,
+        Column("label", "Label", rank=ESSENTIAL),
+        Column("value", "Value", chinese=True),
+        Column("value_en", "Value", rank=ESSENTIAL),
+        Column("rows", "Answers", "count", rank=ESSENTIAL),
+        Column("usable", "Usable", "count", rank=ESSENTIAL),
+        Column("used", "In the sample", "count"),
+        *(Column(f"missing_{k}", results.texts.absence(k) if k else "no outcome", "count") for k in kinds),
+    )
+    rows = []
+    for audit, reading in _readings(results):
+        for row in account.value_counts(reading):
+            design = reading.designs.get(row.label)
+            english = (design.values.get(row.value) or row.value) if design else row.value
+            rows.append(
+                (
+                    *_audit_row(audit, reading), row.label, row.value, english, row.rows, row.usable,
+                    row.used, *(row.missing.get(kind, 0) for kind in kinds),
+                )
+            )  # fmt: skip
+    return Sheet("missing", "Missing answers by value", columns, tuple(rows))
+
+
+def _readings(results: Results) -> Iterable[tuple[Audit, Reading]]:
+    return ((audit, reading) for audit in results.audits for reading in audit.readings)

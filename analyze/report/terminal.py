@@ -1,0 +1,191 @@
+"""The summary in a terminal: models, labels and the values that moved, in rich tables.
+
+Chinese is aligned by the width it takes on the screen. Where a terminal is too narrow, columns go, the least
+needed first, and the line below the table says which; a table is never broken. Where output is no terminal,
+tables are plain text of their natural width.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from analyze.report import sheets
+from analyze.report.data import Connection, read
+from analyze.report.shapes import Audit, Reading, Results
+from analyze.report.sheets import Column, Sheet
+
+MOST_LABELS = 20
+MOST_VALUES = 40
+SHOWN_BELOW = 0.1
+"""Values with a smaller p in the primary variant are listed."""
+
+_MOST_TEXT = 34
+"""Texts longer than this many cells are folded."""
+
+_MOST_NOTE = 26
+_LEAST_TEXT = 6
+_GAP = 3
+"""Cells between columns."""
+
+
+def print_summary(
+    study: Connection,
+    specifications: Path | str,
+    console: Console | None = None,
+    *,
+    models: Sequence[str] | None = None,
+    codings: Sequence[str] | None = None,
+    everything: bool = False,
+) -> None:
+    """Print what the analysis found. With `everything`, all labels and all values, whatever their p.
+
+    Raises BadInput where nothing has been analysed.
+    """
+    console = console or Console(highlight=False)
+    results = read(study, specifications, models=models, codings=codings)
+    for notice in results.notices():
+        console.print(Text(notice, style="bold"), soft_wrap=not console.is_terminal)
+        console.print()
+    show(console, sheets.models(results))
+    for audit in results.audits:
+        for reading in audit.readings:
+            _audit(console, results, audit, reading, everything=everything)
+
+
+def _audit(console: Console, results: Results, audit: Audit, reading: Reading, *, everything: bool) -> None:
+    coding = f", {results.texts.coding(reading.coding).lower()} coding" if len(results.codings) > 1 else ""
+    name = f"{audit.name}{coding}"
+    mine = _Only(audit, reading)
+    labels = mine(sheets.labels(results))
+    rows = labels.rows
+    if not everything and len(rows) > MOST_LABELS:
+        smallest = [c.key for c in labels.columns].index("smallest_p")
+        rows = tuple(sorted(rows, key=lambda row: (row[smallest] is None, row[smallest] or 0.0)))[
+            :MOST_LABELS
+        ]
+    show(console, Sheet("labels", f"{name}: labels", labels.columns, rows))
+    if len(rows) < len(labels.rows):
+        console.print(f"{len(labels.rows) - len(rows)} more labels, with a larger p, are in the report.\n")
+    values = mine(sheets.values(results))
+    p = [c.key for c in values.columns].index("p")
+    moved = [row for row in values.rows if everything or (row[p] is not None and row[p] < SHOWN_BELOW)]
+    if not everything:
+        moved.sort(key=lambda row: row[p])
+    shown = moved if everything else moved[:MOST_VALUES]
+    if not shown:
+        console.print(f"{name}: no value has p < {SHOWN_BELOW:g} ({len(values.rows)} values).\n")
+        return
+    caption = f"{name}: values" if everything else f"{name}: values with p < {SHOWN_BELOW:g}"
+    show(console, Sheet("values", caption, values.columns, tuple(shown)))
+    if len(shown) < len(moved):
+        console.print(f"{len(moved) - len(shown)} more values below {SHOWN_BELOW:g} are in the report.\n")
+
+
+class _Only:
+    """Cuts a sheet down to one audit under one coding, whose columns then say nothing."""
+
+    def __init__(self, audit: Audit, reading: Reading) -> None:
+        self.wanted = (audit.model, audit.temperature, audit.collection, reading.coding)
+
+    def __call__(self, sheet: Sheet) -> Sheet:
+        own = Sheet(
+            sheet.name,
+            sheet.caption,
+            sheet.columns,
+            tuple(row for row in sheet.rows if row[:4] == self.wanted),
+        )
+        return own.without(lambda c: c.key in ("model", "temperature", "collection", "coding", "label"))
+
+
+def show(console: Console, sheet: Sheet) -> None:
+    """Print a sheet so that it fits, and say what did not."""
+    sheet = sheet.without(lambda c: c.kind == "text" and _empty(sheet, c))
+    terminal = console.is_terminal
+    shown, gone = fitted(sheet, console.width) if terminal else (sheet, ())
+    table = Table(
+        box=box.SIMPLE_HEAD if terminal else None,
+        title=sheet.caption,
+        title_justify="left",
+        title_style="bold",
+        pad_edge=False,
+        padding=(0, 1) if terminal else (0, 2, 0, 0),
+    )
+    texts = shown.shown()
+    widths = _widths(shown, texts, fold=terminal)
+    if terminal:
+        widths = squeezed(shown, widths, console.width)
+    for column, cells in zip(shown.columns, widths, strict=True):
+        justify: Literal["left", "right"] = "left" if column.is_text else "right"
+        table.add_column(column.heading, justify=justify, overflow="fold", width=cells)
+    p = next((i for i, c in enumerate(shown.columns) if c.key in ("p", "smallest_p")), None)
+    for row, line in zip(shown.rows, texts, strict=True):
+        strong = p is not None and row[p] is not None and row[p] < 0.05
+        table.add_row(*(Text(text) for text in line), style="bold" if strong else None)
+    width = console.width
+    try:
+        if not terminal:
+            console.width = max(width, _width(shown, fold=False))
+        console.print(table)
+    finally:
+        console.width = width
+    if gone:
+        named = ", ".join(column.heading for column in gone[:4])
+        more = f" and {len(gone) - 4} more columns" if len(gone) > 4 else ""
+        console.print(Text(f"Left out for want of width: {named}{more}.", style="dim"))
+    console.print()
+
+
+def fitted(sheet: Sheet, width: int) -> tuple[Sheet, tuple[Column, ...]]:
+    """The sheet with as many of its columns as fit, and those that had to go, the most needed first."""
+    gone: list[Column] = []
+    for rank in (sheets.SPARE, sheets.USEFUL):
+        for column in reversed([c for c in sheet.columns if c.rank == rank]):
+            if _width(sheet, fold=True) <= width:
+                return sheet, tuple(gone)
+            gone.insert(0, column)
+            sheet = sheet.without(partial(operator.is_, column))
+    return sheet, tuple(gone)
+
+
+def squeezed(sheet: Sheet, widths: Sequence[int], limit: int) -> list[int]:
+    """Widths that fit the limit, if they can, by folding the widest texts. Figures are never folded."""
+    found = list(widths)
+    texts = [i for i, column in enumerate(sheet.columns) if column.is_text]
+    while texts and sum(found) + _GAP * len(found) > limit:
+        widest = max(texts, key=lambda i: found[i])
+        if found[widest] <= _LEAST_TEXT:
+            break
+        found[widest] -= 1
+    return found
+
+
+def _widths(sheet: Sheet, texts: Sequence[Sequence[str]], *, fold: bool) -> list[int]:
+    """Cells that each column takes; with `fold`, headings by the word and texts up to a limit."""
+    found = []
+    for i, column in enumerate(sheet.columns):
+        cells = max((cell_len(row[i]) for row in texts), default=0)
+        if fold and column.is_text:
+            cells = min(cells, _MOST_NOTE if column.key == "note" else _MOST_TEXT)
+        words = column.heading.split() if fold else [column.heading]
+        found.append(max(cells, *(cell_len(word) for word in words)))
+    return found
+
+
+def _width(sheet: Sheet, *, fold: bool) -> int:
+    """Cells that a sheet takes, with its gaps."""
+    return sum(_widths(sheet, sheet.shown(), fold=fold)) + _GAP * len(sheet.columns)
+
+
+def _empty(sheet: Sheet, column: Column) -> bool:
+    at = sheet.columns.index(column)
+    return not any(row[at] for row in sheet.rows)
