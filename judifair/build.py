@@ -109,7 +109,7 @@ def build(
         answer_schema=schema,
     )
     added = store.add_queries(study, collection, questions, retire_others=True)
-    _write_catalogue(study)
+    write_catalogue(study)
     _write_truths(study, collection, chosen_cases)
     real = [question for question in questions if not question.label.startswith(PLACEBO)]
     asked = {(question.label, question.value) for question in real}
@@ -189,7 +189,7 @@ def _queries(
                 )
 
 
-def _write_catalogue(study: store.Study) -> None:
+def write_catalogue(study: store.Study) -> None:
     """The whole catalogue, also where the build is a part of it: tables name labels in one way."""
     labels = catalogue.load()
     _replace(

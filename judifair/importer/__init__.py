@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from judifair.importer.report import FileReport, ImportReport
     from judifair.importer.run import import_published
 
-COLLECTION = "judifair"
+COLLECTION = "published"
 """The collection that published answers go into: their document ids are the same in every file."""
 
 __all__ = ["COLLECTION", "FileReport", "ImportReport", "import_published"]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judifair.build import write_catalogue
 from judifair.coding import designs
 from judifair.importer import COLLECTION, plan, report
 from judifair.importer.load import Destination, load, model_key, present, set_documents
@@ -162,6 +163,7 @@ class _Storing:
 
     def _prepare(self) -> None:
         designs.ensure(self._study)
+        write_catalogue(self._study)
         add_collection(self._study, self._collection, kind="imported", description=DESCRIPTION)
         set_documents(self._study, self._collection, self._facts)
         self._facts = []
