@@ -1,0 +1,1 @@
+"""Inference from the design: sign flips within documents, many tests at once, what could not be seen."""

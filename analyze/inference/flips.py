@@ -1,0 +1,266 @@
+"""Sign-flip tests of values and labels, and what common signs give beside them.
+
+Hypothesis for value j: over documents, the answer under j minus the answer under the reference is symmetric
+about zero. Statistic: the cluster t, computed anew for every draw of signs (studentised), two-sided. For a
+label: the joint Wald statistic of its values, by the same flips. Documents whose score is zero have no sign
+to flip; where at most 17 documents move, all patterns are gone through, otherwise signs are drawn.
+
+Shuffling all values within documents would test all values at once and reject for an unbiased value beside a
+biased one; shuffling repeats freely would treat them as independent. Flips of null-imposed scores do neither.
+The scheme is the wild bootstrap of MacKinnon, Nielsen and Webb ("Fast and reliable jackknife and bootstrap
+methods for cluster-robust inference", 2023) on restricted scores with Rademacher signs, which for complete
+pairs is Fisher's exact test of symmetry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from analyze.bernoulli import THRESHOLDS
+from analyze.frame import Floats, Ints
+from analyze.inference.scores import LabelScores, ValueScores
+from analyze.inference.signs import Signs
+
+ENUMERATED = 17
+"""Up to this many moving documents, all patterns of signs are gone through."""
+
+_TIES = 1e-5
+"""Statistics this close, relatively or in their own unit (they are of order one), count as equal."""
+_Reals = NDArray[np.floating[Any]]
+_FLOOR = 1e-12
+"""The smallest variance of a flipped effect as a share of sum s^2: all documents may move alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flipped:
+    """A flip p and where it comes from."""
+
+    p: float
+    patterns: int
+    """Patterns gone through or drawn."""
+    enumerated: bool
+
+
+@dataclass(slots=True)
+class FlipResults:
+    """What the flips of one model give. Values and labels in the order in which they were handed in."""
+
+    values: list[Flipped]
+    labels: list[Flipped]
+    wald: list[float]
+    """Each label's joint Wald statistic with clustered variance, in the labels' order."""
+    draws: int
+    value_counts: dict[float, NDArray[np.int64]] = field(default_factory=dict)
+    """By threshold: in each draw, how many values have cluster p below it."""
+    label_counts: dict[float, NDArray[np.int64]] = field(default_factory=dict)
+    """By threshold: in each draw, how many labels have a value with cluster p below it."""
+    label_z: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
+    """(draws, labels): the Wald statistics of centred scores on a common scale, for the max-t."""
+    observed_z: Floats = field(default_factory=lambda: np.zeros(0))
+
+
+def squared_t(
+    numerator: _Reals, cross: _Reals, s2: _Reals | float, a: _Reals | float, a2: _Reals | float
+) -> _Reals:
+    """The squared cluster t (without its constant factor) of flipped scores.
+
+    With signs e: `numerator` is sum e*s, `cross` is sum e*a*s, `s2` sum s^2, `a` sum a, `a2` sum a^2.
+    """
+    effect = numerator / a
+    variance = s2 - 2 * effect * cross + effect * effect * a2
+    squared: _Reals = numerator * numerator / np.maximum(variance, _FLOOR * s2)
+    return squared
+
+
+def observed_squared_t(value: ValueScores) -> float:
+    """The same of the scores as they are: the cluster t squared, times the small-sample factor."""
+    s, a = value.s, value.a
+    t2 = squared_t(s.sum(), (a * s).sum(), (s * s).sum(), a.sum(), (a * a).sum())
+    return float(t2)
+
+
+def _reach(observed: float) -> float:
+    """What a flipped statistic must reach to count: neither rounding nor single precision may break a tie."""
+    return observed * (1 - _TIES) - _TIES
+
+
+def enumerate_value(value: ValueScores) -> Flipped:
+    """The flip p of a value over all patterns of signs of the documents that move."""
+    s, a = value.s[value.moving], value.a[value.moving]
+    sums = _patterns(np.column_stack([s, a * s]))
+    t2 = squared_t(sums[:, 0], sums[:, 1], (value.s**2).sum(), value.a.sum(), (value.a**2).sum())
+    at_least = np.count_nonzero(t2 >= _reach(observed_squared_t(value)))
+    return Flipped(at_least / len(t2), 2 * len(t2), True)
+
+
+def enumerate_label(whitened: Floats) -> Flipped:
+    """The flip p of a label's joint statistic; `whitened` (documents, rank) holds its whitened scores."""
+    moving = whitened[np.abs(whitened).max(axis=1) > 0]
+    w = (_patterns(moving) ** 2).sum(axis=1)
+    observed = (whitened.sum(axis=0) ** 2).sum()
+    return Flipped(float(np.count_nonzero(w >= _reach(observed)) / len(w)), 2 * len(w), True)
+
+
+def _patterns(scores: Floats) -> Floats:
+    """Sums of the rows of `scores` under every pattern of signs that keeps the first row's.
+
+    The other half are the same sums with opposite sign, which no two-sided statistic tells apart.
+    """
+    sums = scores[:1]
+    for row in scores[1:]:
+        sums = np.concatenate([sums + row, sums - row])
+    return sums
+
+
+def whiten(scores: Floats) -> Floats:
+    """Scores with unit second moment sum: the joint statistic is the squared length of their sum.
+
+    Directions without movement are left out.
+    """
+    moment = scores.T @ scores
+    eigenvalues, vectors = np.linalg.eigh(moment)
+    keep = eigenvalues > 1e-10 * eigenvalues[-1]
+    white: Floats = scores @ (vectors[:, keep] / np.sqrt(eigenvalues[keep]))
+    return np.where(np.abs(scores).max(axis=1, keepdims=True) > 1e-9 * np.abs(scores).max(), white, 0.0)
+
+
+def normal_score(wald: NDArray[np.float32] | Floats, ranks: Ints) -> NDArray[np.float32]:
+    """Wald statistics of different ranks on one scale (Wilson and Hilferty's cube root)."""
+    spread = 2 / (9 * ranks)
+    scaled = ((wald / ranks) ** (1 / 3) - (1 - spread)) / np.sqrt(spread)
+    return scaled.astype(np.float32)
+
+
+def flip(labels: Sequence[LabelScores], signs: Signs) -> FlipResults:
+    """All flip tests of one model, with one sign for each document and draw.
+
+    The scores' document codes must index the documents that `signs` is for.
+    """
+    values = [value for label in labels for value in label.values]
+    whites = [whiten(label.u) for label in labels]
+    centred = [whiten(label.centred) for label in labels]
+    ranks = np.array([w.shape[1] for w in centred])
+    wald = [_centred_wald(label) for label in labels]
+    results = FlipResults([], [], wald, signs.draws)
+    results.observed_z = normal_score(np.array(wald), ranks).astype(np.float64)
+    if not values:
+        return results
+    plan = _Plan(labels, values, whites, centred, signs)
+    totals = _draw(plan, results)
+    for i, value in enumerate(values):
+        if np.count_nonzero(value.moving) <= ENUMERATED:
+            results.values.append(enumerate_value(value) if value.moving.any() else Flipped(1.0, 1, True))
+        else:
+            results.values.append(Flipped((1 + totals.values[i]) / (1 + signs.draws), signs.draws, False))
+    at = 0
+    for i, label in enumerate(labels):
+        if len(label.values) == 1:
+            results.labels.append(results.values[at])
+        elif np.count_nonzero(np.abs(whites[i]).max(axis=1) > 0) <= ENUMERATED:
+            results.labels.append(enumerate_label(whites[i]))
+        else:
+            results.labels.append(Flipped((1 + totals.labels[i]) / (1 + signs.draws), signs.draws, False))
+        at += len(label.values)
+    return results
+
+
+def _centred_wald(label: LabelScores) -> float:
+    """The label's joint Wald statistic with clustered variance."""
+    total = label.u.sum(axis=0)
+    moment = label.centred.T @ label.centred
+    factor = label.values[0].small_sample
+    return float(total @ np.linalg.pinv(moment, rcond=1e-10, hermitian=True) @ total / factor)
+
+
+@dataclass(slots=True)
+class _Totals:
+    values: Ints
+    labels: Ints
+
+
+class _Plan:
+    """One matrix whose product with the signs holds everything: a column for each sum that is needed."""
+
+    def __init__(
+        self,
+        labels: Sequence[LabelScores],
+        values: Sequence[ValueScores],
+        whites: Sequence[Floats],
+        centred: Sequence[Floats],
+        signs: Signs,
+    ) -> None:
+        self.labels, self.values, self.signs = labels, values, signs
+        columns = [
+            *((v.doc, v.s) for v in values),
+            *((v.doc, v.a * v.s) for v in values),
+            *(
+                (label.doc, w[:, j])
+                for label, w in zip(labels, whites, strict=True)
+                for j in range(w.shape[1])
+            ),
+            *(
+                (label.doc, c[:, j])
+                for label, c in zip(labels, centred, strict=True)
+                for j in range(c.shape[1])
+            ),
+        ]
+        used = np.zeros(signs.documents, dtype=np.bool_)
+        for doc, column in columns:
+            used[doc[column != 0]] = True
+        self.used = np.flatnonzero(used)
+        place = np.full(signs.documents, -1)
+        place[self.used] = np.arange(len(self.used))
+        self.matrix = np.zeros((len(self.used), len(columns)), dtype=np.float32)
+        for j, (doc, column) in enumerate(columns):
+            moves = column != 0
+            self.matrix[place[doc[moves]], j] = column[moves]
+        self.white_starts = np.cumsum([0, *(w.shape[1] for w in whites)])
+        self.centred_starts = np.cumsum([0, *(c.shape[1] for c in centred)])
+        self.s2 = np.array([(v.s**2).sum() for v in values], dtype=np.float32)
+        self.a = np.array([v.a.sum() for v in values], dtype=np.float32)
+        self.a2 = np.array([(v.a**2).sum() for v in values], dtype=np.float32)
+        self.observed_t2 = np.array([_reach(observed_squared_t(v)) for v in values])
+        self.observed_w = np.array([_reach((w.sum(axis=0) ** 2).sum()) for w in whites])
+        self.value_starts = np.cumsum([0, *(len(label.values) for label in labels)])[:-1]
+        self.ranks = np.diff(self.centred_starts)
+        self.critical = {
+            threshold: np.array(
+                [stats.t.isf(threshold / 2, v.documents - 1) ** 2 * v.small_sample for v in values]
+            )
+            for threshold in THRESHOLDS
+        }
+
+
+def _draw(plan: _Plan, results: FlipResults) -> _Totals:
+    v, labels = len(plan.values), len(plan.labels)
+    totals = _Totals(np.zeros(v, dtype=np.int64), np.zeros(labels, dtype=np.int64))
+    draws = plan.signs.draws
+    results.label_z = np.empty((draws, labels), dtype=np.float32)
+    for threshold in THRESHOLDS:
+        results.value_counts[threshold] = np.empty(draws, dtype=np.int64)
+        results.label_counts[threshold] = np.empty(draws, dtype=np.int64)
+    whites = slice(2 * v, 2 * v + int(plan.white_starts[-1]))
+    start = 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for signs in plan.signs.blocks(plan.used):
+            sums = signs @ plan.matrix
+            part = slice(start, start + len(signs))
+            t2 = np.nan_to_num(squared_t(sums[:, :v], sums[:, v : 2 * v], plan.s2, plan.a, plan.a2))
+            totals.values += (t2 >= plan.observed_t2).sum(axis=0)
+            w = np.add.reduceat(sums[:, whites] ** 2, plan.white_starts[:-1], axis=1)
+            totals.labels += (w >= plan.observed_w).sum(axis=0)
+            for threshold, critical in plan.critical.items():
+                significant = t2 > critical
+                results.value_counts[threshold][part] = significant.sum(axis=1)
+                any_value = np.logical_or.reduceat(significant, plan.value_starts, axis=1)
+                results.label_counts[threshold][part] = any_value.sum(axis=1)
+            c = np.add.reduceat(sums[:, whites.stop :] ** 2, plan.centred_starts[:-1], axis=1)
+            results.label_z[part] = normal_score(c, plan.ranks)
+            start = part.stop
+    return totals
