@@ -1,0 +1,90 @@
+"""What the data can rule out: equivalence within a margin, and the smallest effect that would be found.
+
+No significant effect is not proof of none. Two one-sided tests ask whether the effect is smaller than a
+margin set beforehand; where neither they nor the test of no effect reject, the data are inconclusive. The
+smallest detectable effect is found by simulation from the label's own jumps, because answers move rarely
+and in steps: a formula for normal noise would promise more than these data keep.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from analyze.frame import Floats
+
+POWER = 0.8
+LEVEL = 0.05
+SIMULATIONS = 400
+_HALVINGS = 9
+
+DIFFERENT = "different"
+EQUIVALENT = "equivalent"
+SMALL_DIFFERENCE = "different, within the margin"
+INCONCLUSIVE = "inconclusive"
+
+
+def equivalence_p(effect: float, se: float, df: float, margin: float) -> float:
+    """p of two one-sided tests: the larger of those against effects of -margin and of +margin."""
+    above = stats.t.sf((effect + margin) / se, df)
+    below = stats.t.cdf((effect - margin) / se, df)
+    return float(max(above, below))
+
+
+def verdict(p: float, equivalence: float) -> str:
+    """What a test of no effect and one of equivalence say together, at 5%."""
+    return {
+        (True, True): SMALL_DIFFERENCE,
+        (True, False): DIFFERENT,
+        (False, True): EQUIVALENT,
+        (False, False): INCONCLUSIVE,
+    }[(p < LEVEL, equivalence < LEVEL)]
+
+
+@dataclass(frozen=True, slots=True)
+class Detectable:
+    """The smallest effect found with 80% power at 5%."""
+
+    share: float
+    """Of documents that would have to move."""
+    effect: float
+    """In the outcome's unit: share x mean jump."""
+
+
+def detectable(differences: Floats, jumps: Floats, seed: int = 0) -> Detectable | None:
+    """Simulate the smallest effect that the cluster t would find in documents like these.
+
+    Args:
+        differences: each document's answer under the value minus that under the reference, as observed. Their
+            signs are drawn anew in every simulation: that is the noise.
+        jumps: sizes of the label's moves; an injected effect moves a share of the documents up by one of
+        them. seed: of the simulation.
+
+    None where there are no jumps to inject, or even all documents moving would not be found.
+    """
+    jumps = np.abs(jumps[jumps != 0])
+    n = len(differences)
+    if len(jumps) == 0 or n < 3:
+        return None
+    generator = np.random.default_rng(seed)
+    noise = differences * generator.choice([-1.0, 1.0], (SIMULATIONS, n))
+    jump = generator.choice(jumps, (SIMULATIONS, n))
+    uniform = generator.random((SIMULATIONS, n))
+    critical = float(stats.t.isf(LEVEL / 2, n - 1))
+
+    def power(share: float) -> float:
+        moved = noise + jump * (uniform < share)
+        mean = moved.mean(axis=1)
+        spread = moved.std(axis=1, ddof=1) / np.sqrt(n)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.mean(np.where(spread > 0, mean / spread, 0.0) > critical))
+
+    if power(1.0) < POWER:
+        return None
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if power(middle) >= POWER else (middle, high)
+    return Detectable(high, high * float(jumps.mean()))
