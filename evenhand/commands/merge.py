@@ -1,0 +1,47 @@
+"""`evenhand merge`: bring another study's questions and answers into this one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evenhand.commands.options import db_option, json_option, open_study, print_json
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  evenhand merge other.duckdb
+  evenhand run gpt-4o-mini --shard 2/4 --db part2.duckdb   (on another machine)
+  evenhand merge part2.duckdb --db study.duckdb
+"""
+)
+@click.argument("other", type=click.Path(path_type=Path, dir_okay=False))
+@db_option
+@json_option
+def command(other: Path, db: Path, as_json: bool) -> None:
+    """Bring what the study OTHER has and this one has not into this one.
+
+    Cases, questions, models, runs, answers and what was given up; all or nothing. Merging twice adds nothing.
+    OTHER is not changed. Parts of a run (--shard) are brought together this way.
+    """
+    from store.merge import SharedTable, merge  # noqa: PLC0415
+
+    domain = (
+        SharedTable("labels", ("label",)),
+        SharedTable("label_values", ("label", "value")),
+        SharedTable("truths", ("collection", "doc_id")),
+    )
+    with open_study(db) as study:
+        merged = merge(study, other, domain)
+    if as_json:
+        print_json({"added": merged.added, "retired": merged.retired, "total": merged.total})
+        return
+    added = ", ".join(f"{count:,} {table}" for table, count in merged.added.items() if count)
+    click.echo(f"Added to {db}: {added or 'nothing; it has all of it'}.")
+    if merged.retired:
+        click.echo(
+            f"{merged.retired:,} queries came in retired, as this study asks them with another prompt: their "
+            "answers are kept and do not count."
+        )

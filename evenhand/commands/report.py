@@ -1,0 +1,57 @@
+"""`evenhand report`: the report for readers, as a page or as tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evenhand.commands.options import db_option, open_study, specifications_option, split_list
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  evenhand report
+  evenhand report --format latex --out tables
+  evenhand report --format xlsx --models phi4 --coding corrected
+"""
+)
+@db_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "latex", "csv", "xlsx", "md"]),
+    default="html",
+    show_default=True,
+    help="A page that needs nothing else, or the same tables for papers and spreadsheets.",
+)
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("report"),
+    show_default=True,
+    help="The folder to write into.",
+)
+@click.option("--models", help="Only these models, separated by commas. [default: all analysed]")
+@click.option("--coding", "codings", help="Only these codings, separated by commas. [default: all analysed]")
+@specifications_option
+def command(
+    db: Path, form: str, folder: Path, models: str | None, codings: str | None, specifications: Path
+) -> None:
+    """Write the report of what `evenhand analyze` found.
+
+    The page says in plain words what was asked, of whom, what moved, how sure that is and what not to
+    conclude; below it stand all tables, plots, exclusions and methods. It loads nothing from the network.
+    """
+    from analyze.report import write_html, write_tables  # noqa: PLC0415
+
+    chosen = {"models": split_list(models), "codings": split_list(codings)}
+    with open_study(db) as study:
+        if form == "html":
+            paths = [write_html(study, specifications, folder, **chosen)]
+        else:
+            paths = write_tables(study, specifications, folder, format=form, **chosen)
+    for path in paths:
+        click.echo(path)
