@@ -1,0 +1,256 @@
+"""The scripted judge's server: OpenAI's chat completions on loopback, answered by a script.
+
+    GET  /health, /v1/models, /ledger      POST /v1/chat/completions
+
+A prompt that is not in the book is refused (400): an answer made up would hide an error of the client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import orjson
+
+from evenhand.simulate.fault_replies import carry_out, error
+from evenhand.simulate.faults import FaultPlan, Faults, Verdict
+from evenhand.simulate.http import Connection, Request, reply
+from evenhand.simulate.ledger import Ledger, prompt_key
+from evenhand.simulate.prompts import PromptBook, digest
+from evenhand.simulate.script import Script
+from evenhand.simulate.wording import answer, style_at
+
+if TYPE_CHECKING:
+    from store import Selection, Study
+
+MODEL = "scripted-judge"
+_BACKLOG = 2048
+_CACHED_ANSWERS = 50_000
+
+
+class SimulatedJudge:
+    """The server, as an async context manager; `in_thread` runs it beside synchronous code.
+
+    Args:
+        script: how it judges.
+        prompts: what it knows; `of_study` makes it from a study.
+        faults: what goes wrong; nothing by default.
+        port: on 127.0.0.1; a free one by default.
+
+    Raises BadInput where the script plants a bias on a value that no prompt has.
+    """
+
+    def __init__(
+        self, script: Script, prompts: PromptBook, faults: FaultPlan | None = None, port: int = 0
+    ) -> None:
+        prompts.check(script)
+        self.script = script
+        self.prompts = prompts
+        self.ledger = Ledger()
+        self.faults = None if faults is None else Faults(faults, self.ledger)
+        self.model_name = MODEL
+        self._port = port
+        self._server: asyncio.Server | None = None
+        self._connections: set[Connection] = set()
+        self._served = 0
+        self._bases = prompts.bases(script)
+        self._contents: dict[tuple[str, int, str], tuple[bytes, int]] = {}
+
+    @classmethod
+    def of_study(
+        cls,
+        study: Study,
+        script: Script | None = None,
+        selection: Selection | None = None,
+        faults: FaultPlan | None = None,
+    ) -> SimulatedJudge:
+        """A judge that knows the prompts of a study."""
+        return cls(script or Script(), PromptBook.of_study(study, selection), faults)
+
+    @property
+    def base_url(self) -> str:
+        """Up to and without /chat/completions."""
+        if self._server is None:
+            raise RuntimeError("the scripted judge is not running")
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
+
+    @property
+    def served(self) -> int:
+        """Completions asked for so far."""
+        return self._served
+
+    def describe(self) -> str:
+        """What is planted and how large its effect is in these documents, for people."""
+        return self.script.describe(self._bases)
+
+    async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(
+            lambda: Connection(self._handle, self._connections), "127.0.0.1", self._port, backlog=_BACKLOG
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        for connection in tuple(self._connections):
+            connection.reset()
+        await self._server.wait_closed()
+        self._server = None
+
+    @contextmanager
+    def in_thread(self) -> Iterator[Self]:
+        """Run in a thread of its own for as long as the block lasts."""
+        ready = threading.Event()
+        loop = asyncio.new_event_loop()
+        stop: asyncio.Event = asyncio.Event()
+
+        async def serve() -> None:
+            async with self:
+                ready.set()
+                await stop.wait()
+
+        thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
+        thread.start()
+        if not ready.wait(10):
+            raise RuntimeError("the scripted judge did not start")
+        try:
+            yield self
+        finally:
+            loop.call_soon_threadsafe(stop.set)
+            thread.join(10)
+            loop.close()
+
+    def _handle(self, connection: Connection, request: Request) -> None:
+        if request.method == "POST" and request.path.endswith("/chat/completions"):
+            self._complete(connection, request)
+        elif request.path.startswith("/ledger"):
+            connection.send(reply(200, orjson.dumps(self._accounts("full" in request.path))))
+        elif request.path.endswith("/models"):
+            models = {"object": "list", "data": [{"id": MODEL, "object": "model", "owned_by": "evenhand"}]}
+            connection.send(reply(200, orjson.dumps(models)))
+        elif request.path.endswith("/health"):
+            connection.send(reply(200, b'{"status":"ok"}'))
+        else:
+            connection.send(error(404, "not_found", f"There is nothing at {request.path}."))
+
+    def _complete(self, connection: Connection, request: Request) -> None:
+        try:
+            body = orjson.loads(request.body)
+            user = _user_text(body).encode()
+        except (ValueError, LookupError, TypeError, AttributeError):
+            connection.send(error(400, "invalid_request", "The body is not a chat completion's."))
+            return
+        known = digest(user)
+        seed = body.get("seed")
+        key = prompt_key(known, seed)
+        self._served += 1
+        place = self.prompts.place(known)
+        if place is None:
+            self.ledger.record(key, "unknown_prompt")
+            connection.send(error(400, "unknown_prompt", "The scripted judge does not know this prompt."))
+            return
+        draws = self.script.draws(self.prompts.documents[place.document], place.label, place.value, seed)
+        months = self.script.months(self._bases[place.document], place.label, place.value, draws)
+        plain = self.script.plain or "response_format" in body or "grammar" in body
+        style = "bare" if plain else style_at(draws.style)
+        content, completion_tokens = self._content(self.prompts.charges[place.document], months, style)
+        prompt_tokens = tokens(user)
+        model = str(body.get("model") or MODEL)
+        good = (
+            b'{"id":"sim-%d","object":"chat.completion","created":%d,"model":%s,"system_fingerprint":"scripted",'
+            b'"choices":[{"index":0,"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],'
+            b'"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,'
+            b'"prompt_tokens_details":{"cached_tokens":0}}}'
+        ) % (
+            self._served,
+            time.time(),
+            orjson.dumps(model),
+            content,
+            prompt_tokens,
+            completion_tokens,
+            prompt_tokens + completion_tokens,
+        )
+        verdict = _GOOD
+        finished = self._finished
+        if self.faults is not None:
+            max_tokens = int(body.get("max_tokens") or body.get("max_completion_tokens") or 0)
+            api_key = request.key
+            verdict = self.faults.judge(key, api_key, model, prompt_tokens, max_tokens, time.monotonic())
+            finished = partial(self._settled, api_key, model, verdict, prompt_tokens + completion_tokens)
+        self.ledger.in_flight += 1
+        self.ledger.peak_in_flight = max(self.ledger.peak_in_flight, self.ledger.in_flight)
+        go = partial(self._reply, connection, request, verdict, good, partial(finished, key))
+        delay = self.script.latency.seconds(draws.latency)
+        if delay > 0:
+            asyncio.get_running_loop().call_later(delay, go)
+        else:
+            go()
+
+    def _reply(
+        self, connection: Connection, request: Request, verdict: Verdict, good: bytes, finished: partial[None]
+    ) -> None:
+        if verdict.kind == "answered":
+            finished("answered" if connection.open else "gone")
+            connection.send(reply(200, good, verdict.headers))
+        else:
+            assert self.faults is not None
+            carry_out(connection, verdict, self.faults.plan, good, request.key, self._served, finished)
+
+    def _finished(self, key: int, kind: str) -> None:
+        self.ledger.in_flight -= 1
+        self.ledger.record(key, kind)
+
+    def _settled(self, api_key: str, model: str, verdict: Verdict, used: int, key: int, kind: str) -> None:
+        assert self.faults is not None
+        self.faults.settle(api_key, model, verdict.charge, used, time.monotonic())
+        self._finished(key, kind)
+
+    def _content(self, charge: str, months: int, style: str) -> tuple[bytes, int]:
+        made = self._contents.get((charge, months, style))
+        if made is None:
+            if len(self._contents) >= _CACHED_ANSWERS:
+                self._contents.clear()
+            text = answer(charge, months, style)
+            made = self._contents[charge, months, style] = (orjson.dumps(text), tokens(text.encode()))
+        return made
+
+    def _accounts(self, full: bool) -> dict[str, Any]:
+        accounts = self.ledger.summary() | {"served": self._served}
+        if self.faults is not None:
+            # By the order in which they came: a key must not be shown.
+            accounts["lanes"] = [
+                {
+                    "model": model,
+                    "accepted": window.accepted,
+                    "refused_requests": window.refused_requests,
+                    "refused_tokens": window.refused_tokens,
+                    "tokens": window.tokens,
+                    "seconds": window.last_at - (window.first_at or window.last_at),
+                }
+                for (_, model), window in self.faults.windows.items()
+            ]
+        if full:
+            accounts["history"] = {f"{key:x}": kinds.decode() for key, kinds in self.ledger.history.items()}
+        return accounts
+
+
+_GOOD = Verdict("answered")
+
+
+def tokens(utf8: bytes) -> int:
+    """A token for every 4 bytes: near enough to current tokenizers for Chinese and for English."""
+    return len(utf8) // 4 + 1
+
+
+def _user_text(body: dict[str, Any]) -> str:
+    for message in reversed(body["messages"]):
+        if message["role"] == "user":
+            content = message["content"]
+            return content if isinstance(content, str) else "".join(part["text"] for part in content)
+    raise LookupError("no user message")
