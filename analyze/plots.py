@@ -8,11 +8,12 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from analyze.report.data import Connection, read
-from analyze.report.drawing import WARN, save
+from analyze.report.drawing import SUFFIXES, save
 from analyze.report.forest import coefficients
 from analyze.report.labels import heatmap, inconsistency
-from analyze.report.shapes import Results
 from store.errors import BadInput
+
+__all__ = ["FIGURES", "SUFFIXES", "plot"]
 
 FIGURES: Mapping[str, str] = {
     "coefficients": "the effect of every value of a model, with 90 and 95% intervals",
@@ -53,11 +54,4 @@ def plot(
     figure = draw[name]()
     if figure is None:
         raise BadInput(f"there is nothing to draw in the figure {name!r}", hint="No value has an estimate.")
-    _stamp(figure, results)
-    return save(figure, path)
-
-
-def _stamp(figure: Figure, results: Results) -> None:
-    """A figure that leaves the report takes the notice along."""
-    for notice in results.notices():
-        figure.text(0.5, 1.0, notice, ha="center", va="bottom", fontsize=7.5, color=WARN, wrap=True)
+    return save(figure, path, notices=results.notices())

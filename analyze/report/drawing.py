@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ import matplotlib as mpl
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from store.errors import BadInput
 
@@ -32,11 +34,12 @@ INK, FAINT, RULE, WARN = "#1b1b1b", "#8a8a8a", "#d8d5cf", "#7a3300"
 ROW_IN = 0.205
 """Height of a line of a figure, in inches."""
 SUFFIXES = ("svg", "pdf", "png")
-_CJK = (
-    "Noto Sans CJK SC", "Noto Serif CJK SC", "Source Han Sans SC", "Source Han Serif SC", "PingFang SC",
-    "Hiragino Sans GB", "Microsoft YaHei", "SimSun", "SimHei", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei",
-    "Arial Unicode MS", "Droid Sans Fallback",
-)  # fmt: skip
+_CJK = re.compile(
+    "noto ?(sans|serif) ?cjk|source ?han|pingfang|hiragino ?sans ?gb|yahei|msyh|simsun|simhei|wenquanyi|wqy|"
+    "arial ?unicode|droid ?sans ?fallback|uming|ukai",
+    re.IGNORECASE,
+)
+"""Names of fonts, or of their files, that have Chinese."""
 
 
 def svg(figure: Figure, *, title: str, salt: str, tips: Mapping[str, Sequence[str]] | None = None) -> str:
@@ -47,6 +50,7 @@ def svg(figure: Figure, *, title: str, salt: str, tips: Mapping[str, Sequence[st
     """
     buffer = io.StringIO()
     with _style(text_as_text=True, salt=salt):
+        _set_fonts(figure)
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     text = _slimmed(buffer.getvalue(), salt, tips or {})
     for gid, tip in (tips or {}).items():
@@ -99,8 +103,8 @@ def _with_tips(text: str, opening: str, tips: Sequence[str]) -> str:
     return text[:start] + re.sub(r"<use [^>]*/>", titled, text[start:end]) + text[end:]
 
 
-def save(figure: Figure, path: Path | str) -> Path:
-    """Write a figure as SVG, PDF or PNG (300 dpi), whichever the name ends in.
+def save(figure: Figure, path: Path | str, *, notices: Sequence[str] = ()) -> Path:
+    """Write a figure as SVG, PDF or PNG (300 dpi), whichever the name ends in, with the notices above it.
 
     Raises BadInput where it ends in something else or the file cannot be written.
     """
@@ -113,10 +117,28 @@ def save(figure: Figure, path: Path | str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _style(text_as_text=False, salt="figure"):
-            figure.savefig(path, format=kind, dpi=300, metadata={"Date": None} if kind == "svg" else None)
+            _stamp(figure, notices)
+            _set_fonts(figure)
+            figure.savefig(
+                path,
+                format=kind,
+                dpi=300,
+                bbox_inches="tight",
+                metadata={"Date": None} if kind == "svg" else None,
+            )
     except OSError as error:
         raise BadInput(f"{path} cannot be written: {error.strerror or error}") from error
     return path
+
+
+def _stamp(figure: Figure, notices: Sequence[str]) -> None:
+    """A figure that leaves the report takes its notices along."""
+    wide = max(40, int(figure.get_figwidth() * 13))
+    lines = [line for notice in notices for line in textwrap.wrap(notice, wide)]
+    if lines:
+        figure.text(
+            0.5, 1.02, "\n".join(lines), ha="center", va="bottom", fontsize=7.5, color=WARN, weight="bold"
+        )
 
 
 def inches(texts: Sequence[str], size: float = 8) -> float:
@@ -155,17 +177,32 @@ def with_chinese(wanted: bool | None) -> bool:
 @cache
 def cjk_font() -> str | None:
     """A font of this machine that has Chinese, if there is one."""
-    present = {font.name for font in font_manager.fontManager.ttflist}
-    return next((name for name in _CJK if name in present), None)
+    if not _cjk_names():
+        # matplotlib keeps its list of fonts for good; one installed since is not on it.
+        for path in sorted(font_manager.findSystemFonts()):
+            if _CJK.search(Path(path).name):
+                font_manager.fontManager.addfont(path)
+    return next(iter(_cjk_names()), None)
+
+
+def _cjk_names() -> list[str]:
+    """Fonts that matplotlib knows and that have Chinese: plain and simplified ones first."""
+    names = {font.name for font in font_manager.fontManager.ttflist if _CJK.search(font.name)}
+    return sorted(names, key=lambda name: ("Mono" in name, "Serif" in name, not name.endswith("SC"), name))
+
+
+def _set_fonts(figure: Figure) -> None:
+    """Name the fonts on every text: a generic family has no fallback."""
+    cjk = cjk_font()
+    for text in figure.findobj(match=Text):
+        text.set_family(["DejaVu Sans", *([cjk] if cjk else [])])  # type: ignore[attr-defined]
 
 
 @contextmanager
 def _style(*, text_as_text: bool, salt: str) -> Iterator[None]:
-    cjk = cjk_font()
     with (
         mpl.rc_context(
             {
-                "font.family": ["DejaVu Sans", *([cjk] if cjk else [])],
                 "svg.fonttype": "none" if text_as_text else "path",
                 "svg.hashsalt": salt,
                 "pdf.fonttype": 42,
