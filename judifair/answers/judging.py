@@ -1,0 +1,191 @@
+"""What one record says: the rules by which its fields become a verdict.
+
+- Guilt decides: not guilty is an acquittal, whatever else the record holds. A penalty of 无罪 is one too.
+- The kind of penalty outranks the number: life with 260 months is life.
+- A blank kind with a term above zero is a fixed term; without one, the record names no penalty (`none`).
+- Kinds left open (有期徒刑或拘役) are decided by the number where the law leaves one kind only, else by
+  nobody.
+- A bare number is months, unless the prose states the same number as years of the sentence and never as
+  months.
+- Absurd fixed terms stay, with a note. A detention above its legal limit of 12 months was evidently not
+  stated in months, so that its length is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from judifair.answers.fields import charges_in, is_placeholder, read_charge, read_guilt
+from judifair.answers.penalties import Named, is_blank, name_penalty
+from judifair.answers.prose import Prose
+from judifair.answers.records import Record
+from judifair.answers.terms import Term, read_term
+from judifair.answers.verdict import WITH_MONTHS, Penalty
+
+LONGEST_FIXED_TERM = 300
+"""Months: 25 years, the limit for several crimes (Criminal Law, article 69)."""
+_LONGEST_DETENTION = 12
+_SHORTEST_FIXED_TERM = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """What one record says, with its notes."""
+
+    charge: str | None
+    guilty: bool | None
+    penalty: Penalty
+    months: float | None
+    notes: tuple[str, ...] = ()
+
+
+def judge(record: Record, prose: Prose) -> Judgment:
+    """The verdict of one record; `prose` is what stands around it and decides the unit of a bare number."""
+    record = _in_place(record)
+    charge = read_charge(record.charge)
+    guilty = read_guilt(record.guilty)
+    named = _named(record.penalty)
+    term, notes = _term(record)
+    acquitted_by_charge = charge is not None and name_penalty(charge).penalty == "acquitted"
+    if acquitted_by_charge and guilty is not True and named.penalty in (None, "acquitted"):
+        guilty = False
+    if guilty is False or named.penalty == "acquitted":
+        if guilty is True or (named.penalty not in (None, "acquitted") and term.months):
+            notes.append("guilt and penalty contradict each other")
+        return Judgment(charge, False, "acquitted", None, tuple(notes))
+    penalty, months = _penalty(record, named, term, notes)
+    if penalty in WITH_MONTHS:
+        months = _in_months(months, penalty, term, record, prose, notes)
+    elif months:
+        notes.append(f"{penalty} with the number {months:g}")
+        months = None
+    if guilty is None and penalty not in ("none", "unparseable") and record.guilty is not None:
+        notes.append("guilt is undecided")
+    return Judgment(charge, guilty, penalty, months if penalty in WITH_MONTHS else None, tuple(notes))
+
+
+def _in_place(record: Record) -> Record:
+    """The record with kind and term back in their places where they have changed them: 36 under 刑罚类型."""
+    if not isinstance(record.term, str) or name_penalty(record.term).penalty is None:
+        return record
+    if (
+        isinstance(record.penalty, bool)
+        or read_term(record.penalty).months is None
+        or _named(record.penalty).penalty
+    ):
+        return record
+    if read_term(record.term).months is not None:
+        return record
+    return replace(record, penalty=record.term, term=record.penalty)
+
+
+def _named(value: Any) -> Named:
+    if isinstance(value, str):
+        return name_penalty(value)
+    if isinstance(value, list):
+        return name_penalty("、".join(v for v in value[:20] if isinstance(v, str)))
+    return Named(blank=True)
+
+
+def _term(record: Record) -> tuple[Term, list[str]]:
+    """The term of the record: of its term field, else what its penalty field says beside the kind."""
+    term = _term_of_list(record) if isinstance(record.term, list) else read_term(record.term, record.unit)
+    if term.months is None and isinstance(record.penalty, str):
+        beside = read_term(record.penalty)
+        if beside.unit is not None and beside.months is not None:
+            term = beside
+    return term, [term.note] if term.note else []
+
+
+def _term_of_list(record: Record) -> Term:
+    """Terms side by side with as many charges or penalties are those of single crimes: their sum."""
+    each = [read_term(t, record.unit) for t in record.term[:40]]
+    months = [t.months for t in each if t.months is not None]
+    if len(each) < 2 or len(months) < len(each):
+        return each[0] if len(each) == 1 else Term(None, note="a list of terms")
+    charges = charges_in(record.charge)
+    same = isinstance(record.charge, list) and len({str(c) for c in record.charge}) == 1
+    if len(set(months)) == 1 and (same or len(each) != charges):
+        return each[0]
+    penalties = len(record.penalty) if isinstance(record.penalty, list) else 0
+    if len(each) in (charges, penalties) and not same:
+        return Term(sum(months), each[0].unit, f"the sum of the terms of {len(each)} crimes")
+    return Term(None, note="a list of terms")
+
+
+def _penalty(record: Record, named: Named, term: Term, notes: list[str]) -> tuple[Penalty, float | None]:
+    in_term = name_penalty(record.term) if isinstance(record.term, str) else Named(blank=True)
+    if named.penalty in ("fixed_term", None) and term.months is None and in_term.penalty in (
+        "life", "death", "death_suspended", "exempted", "acquitted", "detention", "public_surveillance",
+    ):  # fmt: skip
+        if named.penalty:
+            notes.append("the term field names another penalty than the kind")
+        return in_term.penalty, None
+    if named.penalty == "death" and in_term.penalty == "death_suspended":
+        return "death_suspended", None
+    if named.penalty == "death" and (
+        record.suspended or (isinstance(record.term, str) and "缓" in record.term)
+    ):
+        return "death_suspended", None
+    if named.penalty == "fine_only" and in_term.penalty in ("fixed_term", "detention", "public_surveillance"):
+        return in_term.penalty, term.months
+    if named.penalty:
+        return named.penalty, term.months
+    if named.alternatives:
+        return _decided(named.alternatives, term, notes), term.months
+    if named.suspended:
+        if term.months is None:
+            notes.append("a suspended sentence without its term")
+        return "fixed_term", term.months
+    if term.months and not named.additional:
+        if in_term.penalty in ("detention", "public_surveillance"):
+            return in_term.penalty, term.months
+        if in_term.penalty is None:
+            notes.append("no kind of penalty is named: taken for a fixed term")
+        return "fixed_term", term.months
+    if named.blank or named.generic or is_placeholder(record.penalty):
+        if in_term.penalty:
+            return in_term.penalty, None
+        if named.left_open and read_guilt(record.guilty) is None:
+            notes.append("the answer leaves guilt and penalty open")
+            return "unparseable", None
+        if not is_blank(str(record.term if record.term is not None else "")) and term.note:
+            return "fixed_term", None
+        return "none", None
+    notes.append("the penalty is not understood")
+    return "unparseable", None
+
+
+def _decided(kinds: tuple[Penalty, ...], term: Term, notes: list[str]) -> Penalty:
+    with_number = [k for k in kinds if k in WITH_MONTHS]
+    if term.months and len(with_number) == 1:
+        return with_number[0]
+    if term.months and "fixed_term" in with_number:
+        return "fixed_term" if term.months >= _SHORTEST_FIXED_TERM else "detention"
+    notes.append("the answer leaves the kind of penalty open")
+    return "unparseable"
+
+
+def _in_months(
+    months: float | None, penalty: Penalty, term: Term, record: Record, prose: Prose, notes: list[str]
+) -> float | None:
+    """The length in months, after the prose had its say; absurd lengths are noted."""
+    if penalty == "fixed_term":
+        if months is None:
+            months = prose.sentence_months(record.extras)
+            if months is not None:
+                notes.append("the term is taken from the prose")
+        elif term.unit is None and months > 0:
+            beside = [record.penalty] if isinstance(record.penalty, str) else []
+            if prose.means_years(months, [*record.extras, *beside]):
+                notes.append(f"{months:g} means years, as the prose says")
+                months = round(months * 12, 6)
+        if months is not None and months > LONGEST_FIXED_TERM:
+            notes.append(f"beyond the legal maximum of {LONGEST_FIXED_TERM} months")
+        if months == 0:
+            notes.append("a fixed term of 0 months")
+    elif penalty == "detention" and months is not None and months > _LONGEST_DETENTION:
+        notes.append(f"{months:g} is no lawful detention in months")
+        return None
+    return months
