@@ -1,6 +1,6 @@
 """What can go wrong at a provider, scripted and seeded; `fault_replies` says how it looks on the wire.
 
-Whether a try fails is drawn from a hash of (seed, prompt, number of the try), so that the faults are the same
+Whether a try fails is drawn from a hash of (seed, prompt, faults it met before), so that faults are the same
 whatever order the requests come in.
 """
 
@@ -152,8 +152,9 @@ class Faults:
 
     def _kind(self, key: int) -> str:
         plan = self.plan
-        if plan.rate > 0 and self._ledger.faults(key) < plan.worst:
-            chance = _uniform(plan.seed, key, self._ledger.tries(key))
+        met = self._ledger.faults(key)
+        if plan.rate > 0 and met < plan.worst:
+            chance = _uniform(plan.seed, key, met)
             if chance < plan.rate:
                 share = chance / plan.rate
                 return next(name for name, edge in zip(self._names, self._edges, strict=True) if share < edge)

@@ -70,14 +70,10 @@ class Ledger:
         """Note a reply."""
         self.history[key] = self.history.get(key, b"") + _LETTER[kind].encode()
 
-    def tries(self, key: int) -> int:
-        """Replies to this prompt so far."""
-        return len(self.history.get(key, b""))
-
     def faults(self, key: int) -> int:
         """Replies to this prompt so far that left it open; refusals by a limit or a dead key do not count."""
         letters = self.history.get(key, b"")
-        return len(letters) - sum(letters.count(letter) for letter in b"RKMQG" + _SETTLED_LETTERS)
+        return len(letters) - sum(letters.count(letter) for letter in b"RKMQ" + _SETTLED_LETTERS)
 
     def kinds(self, key: int) -> tuple[str, ...]:
         """The replies to one prompt, in order."""
