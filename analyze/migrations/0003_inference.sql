@@ -18,7 +18,7 @@ CREATE TABLE value_tests (
     enumerated         BOOLEAN,         -- all patterns were gone through
     exact              BOOLEAN,         -- and every document is a complete pair: the flip p is exact
     least_p            DOUBLE,          -- the smallest p that so few changers can give
-    leading            VARCHAR,         -- 'flip' where few documents carry the effect, else 'cluster'
+    "leading"          VARCHAR,         -- 'flip' where few documents carry the effect, else 'cluster'
     leading_p          DOUBLE,
     holm_p             DOUBLE,          -- within the label, where the label is rejected; null elsewhere
     n                  BIGINT NOT NULL,
