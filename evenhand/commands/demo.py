@@ -92,7 +92,10 @@ def _embedded(out: Console, db: Path, folder: Path, documents: int) -> None:
 def _simulated(out: Console, db: Path, folder: Path) -> None:
     from evenhand.simulate import Bias, Script  # noqa: PLC0415
 
-    script = Script(seed=SEED, biases=(Bias("defendant_religion", "伊斯兰教"), Bias("judge_age", "55")))
+    script = Script(
+        seed=SEED,
+        biases=(Bias("defendant_religion", "伊斯兰教", probability=0.8), Bias("online_broadcast", "是")),
+    )
     out.rule("Evenhand demo: a scripted judge with a planted bias")
     out.print(f"[bold]Simulated.[/bold] {script.describe()}")
     _go(out, db, folder, model="scripted-judge", build={}, settings={"temperature": 0.0}, script=script)
