@@ -1,28 +1,21 @@
 -- The rows that count, under each coding, and what people query. One view for each coding holds its rules.
 
--- One row for each answer that counts x coding, with the document's truth.
+-- One row for each answer that counts x coding, with the document's truth. A query given up is an answer that is
+-- missing; nobody reads it, so it belongs to every coding. `latest` stands here once and the model's key is compared
+-- throughout: so a question about one model of many looks at its rows only.
 CREATE VIEW judifair_rows AS
-SELECT
-    queries.collection, queries.doc_id, queries.label AS data_label, queries.value AS data_value,
-    predictions.model_key, models.model, models.temperature, predictions.repeat, predictions.prediction_id,
-    predictions.published_label, predictions.outcome,
-    verdicts.* EXCLUDE (prediction_id),
-    truths.charge AS crime_text, nullif(trim(truths.charge), '') AS crime, truths.case_number, truths.year,
-    truths.penalty AS true_penalty,
-    truths.months AS stated_months,
-    coalesce(truths.penalty_text, truths.penalty) IS NOT NULL AS has_truth
-FROM predictions
-SEMI JOIN latest ON latest.row_id = predictions.prediction_id
-JOIN queries ON queries.query_id = predictions.query_id AND queries.retired_at IS NULL
-JOIN models ON models.model_key = predictions.model_key
-JOIN verdicts ON verdicts.prediction_id = predictions.prediction_id
-LEFT JOIN truths ON truths.collection = queries.collection AND truths.doc_id = queries.doc_id
-UNION ALL BY NAME
--- A query given up is an answer that is missing; it has no verdict, so it belongs to every coding.
+WITH readings AS (
+    SELECT * FROM verdicts
+    UNION ALL BY NAME
+    SELECT failures.failure_id AS prediction_id, codings.coding, 'request_failed' AS read_as
+    FROM failures
+    CROSS JOIN (SELECT DISTINCT coding FROM judifair_designs) AS codings
+)
 SELECT
     queries.collection, queries.doc_id, queries.label AS data_label, queries.value AS data_value,
     latest.model_key, models.model, models.temperature, latest.repeat, latest.row_id AS prediction_id,
-    latest.outcome, codings.coding, 'request_failed' AS read_as,
+    predictions.published_label, latest.outcome,
+    readings.* EXCLUDE (prediction_id),
     truths.charge AS crime_text, nullif(trim(truths.charge), '') AS crime, truths.case_number, truths.year,
     truths.penalty AS true_penalty,
     truths.months AS stated_months,
@@ -30,9 +23,10 @@ SELECT
 FROM latest
 JOIN queries ON queries.query_id = latest.query_id AND queries.retired_at IS NULL
 JOIN models ON models.model_key = latest.model_key
-CROSS JOIN (SELECT DISTINCT coding FROM judifair_designs) AS codings
-LEFT JOIN truths ON truths.collection = queries.collection AND truths.doc_id = queries.doc_id
-WHERE NOT latest.is_prediction;
+JOIN readings ON readings.prediction_id = latest.row_id
+LEFT JOIN predictions
+    ON predictions.prediction_id = latest.row_id AND predictions.model_key = latest.model_key
+LEFT JOIN truths ON truths.collection = queries.collection AND truths.doc_id = queries.doc_id;
 
 -- As the published scripts have it: grouped by the label of the file, values as the scripts look for them (what they
 -- do not find falls into the reference group), logarithms and percentages in single precision, exclusions by the
@@ -179,7 +173,7 @@ SELECT
     verdicts.charge, verdicts.guilty, verdicts.penalty, verdicts.months, verdicts.severity, verdicts.read_as,
     verdicts.note, predictions.model_key, predictions.prediction_id
 FROM predictions
-SEMI JOIN latest ON latest.row_id = predictions.prediction_id
+SEMI JOIN latest ON latest.row_id = predictions.prediction_id AND latest.model_key = predictions.model_key
 JOIN queries USING (query_id)
 JOIN models ON models.model_key = predictions.model_key
 LEFT JOIN verdicts ON verdicts.prediction_id = predictions.prediction_id;

@@ -178,3 +178,22 @@ def test_the_answers_view_has_what_people_query(study):
     )
     assert set(wanted.split()) <= set(columns)
     assert study.connection.execute("SELECT typeof(doc_id) FROM answers LIMIT 1").fetchall() == [("VARCHAR",)]
+
+
+def test_a_query_given_up_is_a_missing_answer_under_every_coding(tmp_path):
+    files.write_label(tmp_path / "PHI4_t0", "crime_time", "phi4_t0", documents=range(3))
+    with open_study(tmp_path / "study.duckdb") as study:
+        import_published(study, tmp_path / "PHI4_t0")
+        code(study)
+        study.connection.execute(
+            "INSERT INTO failures SELECT uuid(), query_id, model_key, run_id, 1, 'failed', 'gone', NULL, "
+            "TIMESTAMP '2026-01-01' FROM predictions WHERE source_row = 0"
+        )
+        rows = study.connection.execute(
+            "SELECT coding, outcome, missing_kind, in_scope, in_main FROM judifair_frame WHERE repeat = 1 "
+            "ORDER BY coding"
+        ).fetchall()
+    assert rows == [
+        ("corrected", "failed", "request_failed", True, False),
+        ("published", "failed", "request_failed", True, False),
+    ]
