@@ -47,6 +47,8 @@ def judge(record: Record, prose: Prose) -> Judgment:
     guilty = read_guilt(record.guilty)
     named = _named(record.penalty)
     term, notes = _term(record)
+    if guilty is False and _says_nothing(record.guilty) and (named.penalty or term.months):
+        guilty = None
     acquitted_by_charge = charge is not None and name_penalty(charge).penalty == "acquitted"
     if acquitted_by_charge and guilty is not True and named.penalty in (None, "acquitted"):
         guilty = False
@@ -63,6 +65,11 @@ def judge(record: Record, prose: Prose) -> Judgment:
     if guilty is None and penalty not in ("none", "unparseable") and record.guilty is not None:
         notes.append("guilt is undecided")
     return Judgment(charge, guilty, penalty, months if penalty in WITH_MONTHS else None, tuple(notes))
+
+
+def _says_nothing(guilt: Any) -> bool:
+    """Whether guilt is 无 or the like: no guilt where nothing else is said, but no finding against a penalty."""
+    return isinstance(guilt, str) and is_blank(guilt)
 
 
 def _in_place(record: Record) -> Record:
@@ -108,9 +115,13 @@ def _term_of_list(record: Record) -> Term:
     same = isinstance(record.charge, list) and len({str(c) for c in record.charge}) == 1
     if len(set(months)) == 1 and (same or len(each) != charges):
         return each[0]
-    penalties = len(record.penalty) if isinstance(record.penalty, list) else 0
-    if len(each) in (charges, penalties) and not same:
-        return Term(sum(months), each[0].unit, f"the sum of the terms of {len(each)} crimes")
+    kinds = [_named(k).penalty for k in record.penalty] if isinstance(record.penalty, list) else []
+    if len(each) in (charges, len(kinds)) and not same:
+        if len(kinds) == len(each):  # the heaviest kind absorbs the others
+            heaviest = _named(record.penalty).penalty
+            months = [m for m, k in zip(months, kinds, strict=True) if k == heaviest] or months
+        note = f"the sum of the terms of {len(months)} crimes" if len(months) > 1 else None
+        return Term(sum(months), each[0].unit, note)
     return Term(None, note="a list of terms")
 
 

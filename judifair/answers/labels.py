@@ -19,6 +19,7 @@ _LABEL = re.compile(
 _ENDS_A_VALUE = re.compile(r"\r?\n|</|\\n")
 _OPENING_TAG = re.compile(r"<[^</>]{0,20}$")
 _FIRST_CELL = re.compile(r"(?:^|\n)[ \t]*\|?[ \t*_`]*$")
+_RULE = re.compile(r"[\s|:+-]*")
 _MARGIN = " \t\r\n\"'“”「」*`|,，;；\\{}<>"
 
 _MOST_LABELS = 400
@@ -28,6 +29,9 @@ _LONGEST_NEXT_LINE = 30
 
 def labelled(text: str) -> list[dict[str, object]]:
     """The labelled values of a text as objects, in order; labels that are not understood are left out."""
+    table = _rows(text) if "|" in text else []
+    if table:
+        return table
     labels = []
     for i, match in enumerate(_LABEL.finditer(text)):
         if i >= _MOST_LABELS:
@@ -46,6 +50,19 @@ def labelled(text: str) -> list[dict[str, object]]:
     if current:
         objects.append(current)
     return objects
+
+
+def _rows(text: str) -> list[dict[str, object]]:
+    """The rows of a table whose head names at least three fields of a verdict."""
+    head: list[str] = []
+    rows: list[dict[str, object]] = []
+    for line in text.split("\n", _MOST_LABELS)[:_MOST_LABELS]:
+        cells = [c.strip(_MARGIN) for c in line.strip().strip("|").split("|")] if "|" in line else []
+        if not head and sum(field_of(c).field not in (None, "owner", "crime") for c in cells[:20]) >= 3:
+            head = cells
+        elif head and len(cells) == len(head) and not _RULE.fullmatch(line):
+            rows.append(dict(zip(head, cells, strict=True)))
+    return rows
 
 
 def _is_a_label(text: str, match: re.Match[str]) -> bool:

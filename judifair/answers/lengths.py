@@ -74,7 +74,8 @@ _BOUND_BEFORE = re.compile(
 )
 # 取上限十年, 按最高刑十五年: a bound that is said to be the sentence.
 _TAKEN = re.compile(
-    r"(?:[取按]|选择?|判处|处以|采用|适用)(?:了|其|该|法定|为){0,2}(?:最|上|下)[高长低短限]?$"
+    r"(?:[取按以用依判]|选择?|判处|处以|采用|适用|达到)(?:了|其|该|法定|为|[单本该此]罪的?){0,2}"
+    r"(?:最|上|下)[高长低短限]?$"
 )
 _IMPOSED = re.compile(r" ?(?:of imprisonment |in prison )?(?:is|was) (?:imposed|given|applied|appropriate)")
 _MONEY = re.compile(

@@ -28,11 +28,11 @@ _REQUEST_FAILED = re.compile(
     r"(?:请求|调用|接口|连接|api).{0,6}(?:失败|超时|错误|异常)[。.!]?|"
     r"error code[: ]?.{0,400}|(?:http )?[45]\d\d[: -].{0,200}|internal server error.{0,200}|"
     r"(?:read )?time(?:d )?out.{0,100}|rate limit.{0,200}|too many requests.{0,200}|"
-    r"service unavailable.{0,200}|bad gateway.{0,200}|"
+    r"error[.!]?|service unavailable.{0,200}|bad gateway.{0,200}|"
     r"\{ ?['\"]error['\"] ?: ?.{0,600}|<!doctype html.{0,4000}|<html.{0,4000}"
 )
 _BLOCKED = re.compile(
-    r"(?:finish ?reason[.:= ]*)?(?:prohibited content|safety|recitation|blocklist|spii|image safety|"
+    r"(?:finish ?reason[.:= ]*)?(?:prohibited content|safety|recitation|blocklist|spii|image safety|language|other|"
     r"content ?filter(?:ed)?|blocked(?: by .{0,60})?|block reason[.:= ].{0,60}|response blocked.{0,100})\.?|"
     r"(?:the )?(?:response|content|prompt|candidate|request) (?:was |is |has been )?(?:blocked|filtered|"
     r"flagged).{0,200}|"

@@ -126,11 +126,11 @@ def _read_text(value: str, unit: Unit | None) -> Term:
     stated = list(lengths(text))
     if stated:
         return _choose(text, stated)
-    if RANGE.search(text):
-        return Term(None, note="a range, not a term")
     bare = number(_BESIDE_A_NUMBER.sub("", text))
     if bare is not None:
         return _bare(bare, unit or ("month" if "月" in text else None))
+    if RANGE.search(text):
+        return Term(None, note="a range, not a term")
     corrupted = _NUMBER_AND_JUNK.fullmatch(text)
     if corrupted:
         return Term(_rounded(float(corrupted[1])), unit, "a number with letters behind it")
