@@ -23,7 +23,7 @@ UUID, TEXT, INT, BIG, REAL, TIME = (
     pa.timestamp("us"),
 )
 _NUMPY = {INT: np.int32, BIG: np.int64, REAL: np.float64, TIME: np.int64}
-_INT32 = range(-(2**31), 2**31)
+_LOWEST, _HIGHEST = -(2**31), 2**31 - 1
 _EPOCH = dt.datetime(1970, 1, 1)
 _MICROSECOND = dt.timedelta(microseconds=1)
 
@@ -62,8 +62,9 @@ def column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
         numbers = [0 if value is None else value for value in values]
     else:
         numbers = list(values)
-    if kind == INT and not (min(numbers) in _INT32 and max(numbers) in _INT32):
-        return column([value if value in _INT32 else None for value in values], kind)
+    if kind == INT and (min(numbers) < _LOWEST or max(numbers) > _HIGHEST):
+        fitting = [None if value is None or not _LOWEST <= value <= _HIGHEST else value for value in values]
+        return column(fitting, kind)
     data = np.array(numbers, _NUMPY[kind])
     return pa.Array.from_buffers(kind, size, [mask, pa.py_buffer(data)], gaps)
 

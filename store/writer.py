@@ -144,15 +144,19 @@ class Writer:
             raise self._error
 
     async def close(self) -> None:
-        """Commit what is left and end the thread.
+        """Commit what is left and end the thread. Closing twice does nothing more.
 
         Raises:
             RunFailed: something could not be stored.
         """
+        await asyncio.to_thread(self.close_now)
+
+    def close_now(self) -> None:
+        """As `close`, for where no event loop runs any more."""
         with self._wake:
             self._closing = True
             self._wake.notify()
-        await asyncio.to_thread(self._thread.join)
+        self._thread.join()
         if self._error is not None:
             raise self._error
 
@@ -229,8 +233,12 @@ class Writer:
                 with transaction(self._cursor) as cursor:
                     for name, table in tables.items():
                         if table.num_rows:
+                            # A commit that reported an error may still have happened: do not store it twice.
+                            kept = (
+                                "" if attempt == 1 else f" ANTI JOIN {name} USING ({table.column_names[0]})"
+                            )
                             with registered(cursor, new_rows=table):
-                                cursor.execute(f"INSERT INTO {name} BY NAME SELECT * FROM new_rows")
+                                cursor.execute(f"INSERT INTO {name} BY NAME FROM new_rows{kept}")
             except (duckdb.Error, OSError) as error:
                 self.counters.error = str(error).strip().splitlines()[0]
                 fatal = explain(self._path, error)
