@@ -68,7 +68,7 @@ def judge(record: Record, prose: Prose) -> Judgment:
 
 
 def _says_nothing(guilt: Any) -> bool:
-    """Whether guilt is 无 or the like: no guilt where nothing else is said, but no finding against a penalty."""
+    """Whether guilt is 无 or the like: not guilty where nothing else is said, but no denial of a penalty."""
     return isinstance(guilt, str) and is_blank(guilt)
 
 

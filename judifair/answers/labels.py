@@ -22,6 +22,7 @@ _FIRST_CELL = re.compile(r"(?:^|\n)[ \t]*\|?[ \t*_`]*$")
 _RULE = re.compile(r"[\s|:+-]*")
 _MARGIN = " \t\r\n\"'“”「」*`|,，;；\\{}<>"
 
+_LONGEST = 40_000
 _MOST_LABELS = 400
 _LONGEST_VALUE = 400
 _LONGEST_NEXT_LINE = 30
@@ -29,6 +30,7 @@ _LONGEST_NEXT_LINE = 30
 
 def labelled(text: str) -> list[dict[str, object]]:
     """The labelled values of a text as objects, in order; labels that are not understood are left out."""
+    text = text[:_LONGEST]
     table = _rows(text) if "|" in text else []
     if table:
         return table
