@@ -33,7 +33,8 @@ _REQUEST_FAILED = re.compile(
 )
 _BLOCKED = re.compile(
     r"(?:finish ?reason[.:= ]*)?(?:prohibited content|safety|recitation|blocklist|spii|image safety|"
-    r"language|other|content ?filter(?:ed)?|blocked(?: by .{0,60})?|block reason[.:= ].{0,60}|response blocked.{0,100})\.?|"
+    r"language|other|content ?filter(?:ed)?|blocked(?: by .{0,60})?|block reason[.:= ].{0,60}|"
+    r"response blocked.{0,100})\.?|"
     r"(?:the )?(?:response|content|prompt|candidate|request) (?:was |is |has been )?(?:blocked|filtered|"
     r"flagged).{0,200}|"
     r"(?:内容|请求|输入|输出|回答).{0,8}(?:违规|敏感|被屏蔽|被拦截|被过滤|不合规|安全审核).{0,80}|"
