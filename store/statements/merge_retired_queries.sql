@@ -2,12 +2,17 @@
 -- document, label and value.
 UPDATE incoming_queries
 SET retired_at = $1
-FROM queries
-WHERE incoming_queries.retired_at IS NULL
-  AND queries.retired_at IS NULL
-  AND queries.collection = incoming_queries.collection
-  AND queries.label = incoming_queries.label
-  AND (
-      queries.template_hash IS DISTINCT FROM incoming_queries.template_hash
-      OR (queries.doc_id = incoming_queries.doc_id AND queries.value = incoming_queries.value)
+WHERE retired_at IS NULL
+  AND query_id IN (
+      SELECT incoming.query_id
+      FROM incoming_queries AS incoming
+      JOIN (SELECT DISTINCT collection, label, template_hash FROM queries WHERE retired_at IS NULL) AS here
+        ON here.collection = incoming.collection
+       AND here.label = incoming.label
+       AND here.template_hash IS DISTINCT FROM incoming.template_hash
+      UNION
+      SELECT incoming.query_id
+      FROM incoming_queries AS incoming
+      JOIN queries AS here USING (collection, doc_id, label, value)
+      WHERE here.retired_at IS NULL
   );
