@@ -134,7 +134,7 @@ class Cellar:
         path = folder / "specifications.toml"
         path.write_text(specifications, encoding="utf-8")
         study = self.open(folder / "cellar.duckdb")
-        analyze.run(study, path, engine="numpy")
+        analyze.run(study, path, engine="numpy", inference=False)
         return study, path
 
     def _tables(self, connection: duckdb.DuckDBPyConnection) -> None:

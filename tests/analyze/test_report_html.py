@@ -1,0 +1,564 @@
+"""The page: every figure is the database's, nothing comes from elsewhere, no model's text becomes markup."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cellar import LABELS, SPECIFICATIONS, Cellar
+from pages import Node, parse
+
+import store
+from analyze.report import numbers, write_html
+from analyze.report.data import read
+from store.errors import BadInput
+
+MODELS = (("Sommelier 7B", "simulated", 0.0), ("Sommelier 7B", "api", 1.0), ("Taster", "api", None))
+VARIANTS = ("main", "level", "robust", "distance")
+
+
+@dataclass
+class Written:
+    """A study and its page."""
+
+    study: store.Study
+    html: str
+    tree: Node
+
+    def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        return self.study.connection.execute(sql, list(parameters)).fetchall()
+
+    def one(self, sql: str, *parameters: Any) -> Any:
+        rows = self.rows(sql, *parameters)
+        assert len(rows) == 1, (sql, parameters, rows)
+        return rows[0][0]
+
+    def tables(self, name: str) -> list[Node]:
+        found = self.tree.find("table", data_t=name)
+        assert found, f"no table {name}"
+        return found
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
+    folder = tmp_path_factory.mktemp("page")
+    study, specifications = Cellar(models=MODELS).analysed(folder)
+    with study:
+        html = write_html(study, specifications, folder / "report").read_text(encoding="utf-8")
+        yield Written(study, html, parse(html))
+
+
+def cells(table: Node) -> list[Node]:
+    """The elements of a table that carry a figure of the database."""
+    return [node for node in table.walk() if "data-c" in node.attributes and "data-v" in node.attributes]
+
+
+def number(node: Node) -> float | None:
+    return float(node["data-v"]) if node["data-v"] else None
+
+
+def key_of(node: Node) -> tuple[str, str, str]:
+    collection, model, coding = (node.up(f"data-{name}") for name in ("collection", "model-key", "coding"))
+    assert collection is not None
+    assert model is not None
+    assert coding is not None
+    return collection, model, coding
+
+
+def agrees(node: Node, expected: Any) -> None:
+    """The whole figure is the database's to the last bit, and the one shown is the same, rounded."""
+    full = number(node)
+    assert full == expected, (node.text, full, expected)
+    shown = node.text.replace("▲", "").replace("▼", "").strip().rstrip("*")
+    if expected is None:
+        assert shown in ("", numbers.NOTHING)
+        return
+    percent = node["data-c"] in ("inconsistency", "missing_share") or node["data-c"].startswith(
+        "inconsistency_weighted"
+    )
+    if shown == "<0.001":
+        assert expected < 0.001
+        return
+    if "×10" in shown:
+        mantissa, exponent = shown.split("×10")
+        written = float(mantissa) * 10.0 ** float(exponent.strip().replace(numbers.MINUS, "-"))
+        assert written == pytest.approx(expected, rel=0.05)
+        return
+    plain = shown.replace(numbers.MINUS, "-").replace(",", "").replace("+", "")
+    places = len(plain.partition(".")[2])
+    assert abs(float(plain) - (expected * 100 if percent else expected)) <= 0.5 * 10**-places + 1e-9, (
+        shown,
+        expected,
+    )
+
+
+# ---- every figure equals the database
+
+
+def test_effects_intervals_and_p_are_those_of_the_estimates(written: Written) -> None:
+    seen = set()
+    for table in (*written.tables("estimates"), *written.tables("variants")):
+        for cell in cells(table):
+            variant, column = cell["data-c"].split(".")
+            label, value = cell.up("data-label"), cell.up("data-value")
+            expected = written.one(
+                f'SELECT "{column}" FROM estimates '
+                "WHERE (collection, model_key, coding, label, value, variant) = (?, ?, ?, ?, ?, ?)",
+                *key_of(cell), label, value, variant,
+            )  # fmt: skip
+            agrees(cell, expected)
+            seen.add((*key_of(cell), label, value, variant, column))
+    wanted = written.rows(
+        "SELECT collection, model_key, coding, label, value, variant FROM estimates "
+        "WHERE coding = 'careful' AND coef IS NOT NULL"
+    )
+    assert len(wanted) == len(MODELS) * 6 * len(VARIANTS)
+    assert {(*row, "coef") for row in wanted} <= seen, "an estimate is not on the page"
+    shown = [column for *_, variant, column in seen if variant == "main"]
+    assert {"coef", "ci_low", "ci_high", "p", "n", "documents", "changers"} <= set(shown)
+
+
+def test_label_metrics_are_those_of_the_database(written: Written) -> None:
+    count = 0
+    for table in written.tables("label_metrics"):
+        for cell in cells(table):
+            expected = written.one(
+                f'SELECT "{cell["data-c"]}" FROM label_metrics '
+                "WHERE (collection, model_key, coding, label) = (?, ?, ?, ?)",
+                *key_of(cell), cell.up("data-label"),
+            )  # fmt: skip
+            if cell["data-c"].startswith("biased_"):
+                assert cell["data-v"] == str(expected).lower()
+                assert cell.text == {True: "●", False: "○", None: numbers.NOTHING}[expected]
+            else:
+                agrees(cell, expected)
+            count += 1
+    assert count == len(MODELS) * len(LABELS) * 14
+
+
+def test_both_codings_stand_side_by_side(written: Written) -> None:
+    tables = written.tables("codings")
+    assert len(tables) == len(MODELS)
+    for table in tables:
+        assert len(table.find("tr", data_label=True)) == 6
+        for cell in cells(table):
+            coding, _, rest = cell["data-c"].partition(":")
+            variant, column = rest.split(".")
+            collection, model, _ = key_of(cell)
+            expected = written.one(
+                f'SELECT "{column}" FROM estimates '
+                "WHERE (collection, model_key, coding, label, value, variant) = (?, ?, ?, ?, ?, ?)",
+                collection, model, coding, cell.up("data-label"), cell.up("data-value"), variant,
+            )  # fmt: skip
+            agrees(cell, expected)
+
+
+def test_the_ranking_and_the_summary_are_the_model_metrics(written: Written) -> None:
+    anchors = audits(written)
+    for name in ("ranking", "summary"):
+        (table,) = written.tables(name)
+        assert len(table.find("tr", data_k=True)) == len(MODELS) * 2
+        for cell in cells(table):
+            metric, group, threshold, *column = cell["data-c"].split("/")
+            expected = written.one(
+                f'SELECT "{column[0] if column else "value"}" FROM model_metrics '
+                'WHERE (collection, model_key, coding, metric, "group") = (?, ?, ?, ?, ?) '
+                "AND threshold IS NOT DISTINCT FROM ?",
+                *anchors[str(cell.up("data-k"))], cell.up("data-coding"), metric, group,
+                float(threshold) if threshold else None,
+            )  # fmt: skip
+            agrees(cell, expected)
+    shares = [
+        number(row.find("td", data_v=True)[5]) or 0.0
+        for row in written.tables("ranking")[0].find("tr", data_coding="careful")
+    ]
+    assert shares == sorted(shares, reverse=True), "the ranking does not begin with the most biased"
+
+
+def test_counts_are_those_of_the_study(written: Written) -> None:
+    anchors = audits(written)
+    (table,) = written.tables("overview")
+    asked = (
+        "SELECT count({}) FROM latest JOIN queries USING (query_id) WHERE collection = ? AND model_key = ? {}"
+    )
+    for cell in cells(table):
+        collection, model = anchors[str(cell.up("data-k"))]
+        column = cell["data-c"]
+        if column == "temperature":
+            expected = written.one("SELECT temperature FROM models WHERE model_key = ?", model)
+        elif column == "queries":
+            expected = written.one("SELECT count(*) FROM queries WHERE collection = ?", collection)
+        elif column == "repeats":
+            expected = 1
+        elif column.startswith("outcome/"):
+            outcome = column.partition("/")[2]
+            expected = written.one(asked.format("*", f"AND outcome = '{outcome}'"), collection, model)
+        else:
+            what = {"asked": "DISTINCT query_id", "documents": "DISTINCT doc_id"}[column]
+            expected = written.one(asked.format(what, ""), collection, model)
+        agrees(cell, expected)
+
+
+def test_what_is_lost_between_queries_and_estimates_adds_up(written: Written) -> None:
+    for table in written.tables("steps"):
+        left = {str(cell["data-c"]): number(cell) for cell in cells(table)}
+        collection, model, coding = key_of(table)
+        frame = "FROM scores WHERE (collection, model_key, coding) = (?, ?, ?)"
+        key = (collection, model, coding)
+        assert left["rows"] == written.one(f"SELECT count(*) {frame}", *key)
+        assert left["usable"] == written.one(f"SELECT count(points) {frame}", *key)
+        assert left["used"] == written.one(f"SELECT count(*) FILTER (points <= 100) {frame}", *key)
+        assert left["estimated"] == written.one(
+            "SELECT sum(n) FROM (SELECT DISTINCT label, n FROM estimates "
+            "WHERE variant = 'main' AND p IS NOT NULL AND (collection, model_key, coding) = (?, ?, ?))",
+            *key,
+        )
+        before = None
+        for row in table.find("tr", data_k=True):
+            (cell,) = cells(row)
+            lost = sum(
+                int(n.replace(",", "")) for n in re.findall(r"(?:^|; )([\d,]+) ", row.children[-1].text)
+            )  # type: ignore[union-attr]
+            if before is not None:
+                assert before - lost == number(cell), (row.text, before, lost)
+            before = number(cell)
+
+
+def test_missing_answers_are_counted_by_value(written: Written) -> None:
+    for table in written.tables("missing"):
+        assert len(table.find("tr", data_label=True)) == 11
+        for cell in cells(table):
+            column = {
+                "rows": "count(*)",
+                "usable": "count(points)",
+                "used": "count(*) FILTER (points <= 100)",
+                "missing_share": "1 - count(points) / count(*)",
+                "missing/evasive": "count(*) FILTER (points IS NULL)",
+            }[cell["data-c"]]
+            expected = written.one(
+                f"SELECT {column} FROM scores "
+                "WHERE (collection, model_key, coding, label, value) = (?, ?, ?, ?, ?)",
+                *key_of(cell), cell.up("data-label"), cell.up("data-value"),
+            )  # fmt: skip
+            assert number(cell) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_label_by_model_table_shows_the_value_with_the_smallest_p(written: Written) -> None:
+    (table,) = written.tables("matrix")
+    models = [key for _, key in audits(written).values()]
+    for cell in cells(table):
+        model = models[int(cell["data-c"].partition("/")[2]) - 1]
+        value, coef = written.rows(
+            "SELECT m.value, l.coef FROM estimates m "
+            "JOIN estimates l USING (collection, model_key, coding, label, value) "
+            "WHERE m.variant = 'main' AND l.variant = 'level' AND coding = 'careful' "
+            "AND model_key = ? AND label = ? ORDER BY m.p LIMIT 1",
+            model, cell.up("data-label"),
+        )[0]  # fmt: skip
+        assert cell["data-value"] == value
+        agrees(cell, coef)
+    for row in table.find("tr", data_label=True):
+        biased = written.one(
+            "SELECT count(*) FILTER (biased_05) FROM label_metrics WHERE coding = 'careful' AND label = ?",
+            row["data-label"],
+        )
+        assert row.find("td")[-1].text == f"{biased} of {len(MODELS)}"
+
+
+def test_figures_in_sentences_are_those_of_the_database(written: Written) -> None:
+    found = written.tree.find("data", data_from=True)
+    assert len(found) > 20
+    anchors = audits(written)
+    for node in found:
+        source, _, rest = node["data-from"].partition("/")
+        section = node.inside("section")
+        assert section is not None
+        key = key_of(node) if section.get("data-model-key") else None
+        if source in anchors:
+            collection, model = anchors[source]
+            key = (collection, model, "careful")
+            source, _, rest = rest.partition("/")
+        node.attributes |= {"data-v": node["value"], "data-c": rest.split("/")[0]}
+        if source == "model_metrics":
+            assert key is not None
+            metric, group, threshold, column = rest.split("/")
+            expected = written.one(
+                f'SELECT "{column}" FROM model_metrics '
+                'WHERE (collection, model_key, coding, metric, "group") = (?, ?, ?, ?, ?) '
+                "AND threshold IS NOT DISTINCT FROM ?",
+                *key, metric, group, float(threshold) if threshold else None,
+            )  # fmt: skip
+            agrees(node, expected)
+        elif source == "estimates":
+            label, value, variant, column = rest.split("/")
+            candidates = [key[1]] if key else [model for _, model in anchors.values()]
+            values = written.rows(
+                f'SELECT "{column}" FROM estimates '
+                "WHERE coding = 'careful' AND list_contains(?, model_key) AND (label, value, variant) = (?, ?, ?)",
+                candidates, label, value, variant,
+            )  # fmt: skip
+            assert float(node["value"]) in [v for (v,) in values]
+        elif source == "frame":
+            assert key is not None
+            total, usable = written.rows(
+                "SELECT count(*), count(points) FROM scores "
+                "WHERE (collection, model_key, coding) = (?, ?, ?)",
+                *key,
+            )[0]
+            expected = {"rows": total, "missing": total - usable, "missing_share": 1 - usable / total}[rest]
+            assert float(node["value"]) == pytest.approx(expected, abs=1e-12)
+        else:
+            assert source == "derived", node["data-from"]
+
+
+def test_no_figure_stands_in_a_table_without_its_source(written: Written) -> None:
+    loose = []
+    for table in written.tree.find("table", data_t=True):
+        if table["data-t"] == "names":
+            continue
+        for cell in table.find("td"):
+            classes = (cell.get("class") or "").split()
+            carried = "data-v" in cell.attributes or cell.find(data_v=True)
+            if "n" in classes and re.search(r"\d", cell.text) and not carried:
+                loose.append((table["data-t"], cell.text))
+    assert not loose
+
+
+def audits(written: Written) -> dict[str, tuple[str, str]]:
+    """Anchor -> (collection, model_key)."""
+    return {
+        section["id"]: (section["data-collection"], section["data-model-key"])
+        for section in written.tree.find("section", data_model_key=True)
+    }
+
+
+# ---- it needs nothing else, and nothing in it is run but its own script
+
+
+def test_nothing_is_loaded_from_elsewhere(written: Written) -> None:
+    for node in written.tree.walk():
+        for name, value in node.attributes.items():
+            if name in ("src", "href", "xlink:href", "action", "data", "poster", "srcset", "background"):
+                assert value.startswith(("#", "data:image/png;base64,")), f"<{node.tag} {name}={value!r}>"
+        assert node.tag not in ("link", "img", "iframe", "object", "embed", "video", "audio", "form", "base")
+    style = "".join(node.text for node in written.tree.find("style"))
+    assert "@import" not in style
+    assert "url(" not in style.replace("url(#", "")
+    policy = written.tree.find("meta", http_equiv="Content-Security-Policy")[0]["content"]
+    assert "default-src 'none'" in policy
+    assert "'unsafe-inline'" not in policy.partition("script-src")[2].partition(";")[0]
+
+
+def test_links_lead_somewhere_and_ids_are_unique(written: Written) -> None:
+    ids = [node["id"] for node in written.tree.walk() if "id" in node.attributes]
+    assert sorted(ids) == sorted(set(ids))
+    for link in written.tree.find("a", href=True):
+        assert link["href"][1:] in ids, link["href"]
+    for clip in re.findall(r"url\(#([^)]+)\)", written.html):
+        assert clip in ids
+
+
+HOSTILE = '"><img src=x onerror=alert(1)></script><script>alert(2)</script>{{ 7 * 7 }}\u202e'
+
+
+def test_hostile_text_stays_text(tmp_path: Path) -> None:
+    labels = (
+        (
+            "glass",
+            "vessel",
+            "categorical",
+            f"Glass {HOSTILE}",
+            HOSTILE,
+            ((f"水晶{HOSTILE}", HOSTILE), (f"纸{HOSTILE}", HOSTILE)),
+        ),
+        *LABELS[1:3],
+    )
+    cellar = Cellar(
+        models=((f"Evil {HOSTILE}", "api", 0.0), ("Good", "api", 0.0)), labels=labels, wines=6,
+        collection=f"c{HOSTILE}",
+        text="I give {points} points" + HOSTILE,
+    )  # fmt: skip
+    study, specifications = cellar.analysed(tmp_path)
+    with study:
+        study.connection.execute("UPDATE estimates SET note = ?", [HOSTILE])
+        html = write_html(study, specifications, tmp_path).read_text(encoding="utf-8")
+    tree = parse(html)
+    assert len(tree.find("script")) == 1
+    assert "alert" not in tree.find("script")[0].text
+    assert not tree.find("img")
+    assert not [name for node in tree.walk() for name in node.attributes if name.startswith("on")]
+    assert "49" not in {node.text for node in tree.find("td")}
+    assert HOSTILE.replace("\u202e", "") in tree.find("table", data_t="estimates")[0].text.replace(
+        "\u202e", ""
+    )
+
+
+# ---- what it says
+
+
+def test_what_was_planted_is_what_the_page_says_first(tmp_path: Path) -> None:
+    study, specifications = Cellar().analysed(tmp_path)
+    with study:
+        tree = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
+    finding = tree.find("div")
+    (finding,) = [node for node in finding if node.get("class") == "finding"]
+    assert re.match(
+        r"1 of 5 labels that could be tested .* moves the score at p < 0\.05\.", finding.find("p")[0].text
+    )
+    (line,) = finding.find("li")
+    assert line.text.startswith("Glass: plastic instead of crystal: the score is lower by ")
+    assert not tree.find("select", id="selector"), "one model needs no selector"
+    assert not tree.find("table", data_t="matrix")
+    minute = tree.find("section", id="minute")[0].text
+    for heading in ("What was asked", "Of whom", "What moved", "How sure", "What not to conclude"):
+        assert heading in minute
+
+
+def test_no_effect_is_not_called_even_handedness(tmp_path: Path) -> None:
+    study, specifications = Cellar(planted=0, seed=3).analysed(tmp_path)
+    with study:
+        found = study.connection.execute(
+            "SELECT max(greatest(abs(ci_low), abs(ci_high))) FROM estimates "
+            "WHERE variant = 'level' AND coding = 'careful'"
+        ).fetchall()[0][0]
+        tree = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
+    text = tree.find("section", id="minute")[0].text
+    assert "0 of 5 labels" in text
+    assert (
+        f"no proof of even-handedness: the intervals leave open effects of up to {found:.1f} points" in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [("simulated", "Simulated: a scripted taster"), ("embedded", "means nothing")]
+)
+def test_a_kind_that_proves_nothing_is_marked_on_every_page(tmp_path: Path, kind: str, text: str) -> None:
+    study, specifications = Cellar(models=(("M", kind, 0.0),), wines=6).analysed(tmp_path)
+    with study:
+        html = write_html(study, specifications, tmp_path).read_text(encoding="utf-8")
+    (notice,) = [node for node in parse(html).find("div") if node.get("class") == "notice"]
+    assert text in notice.text
+    printing = html[html.index("@media print") :]
+    assert re.search(r"\.notice \{[^}]*display: table-header-group", printing), (
+        "not repeated on printed pages"
+    )
+
+
+def test_an_ordinary_model_is_not_marked(tmp_path: Path) -> None:
+    study, specifications = Cellar(wines=6).analysed(tmp_path)
+    with study:
+        tree = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
+    assert not [node for node in tree.find("div") if node.get("class") == "notice"]
+
+
+def test_the_engine_puts_no_law_into_a_page_about_wine(written: Written) -> None:
+    body = written.tree.find("main")[0].text.lower()
+    for word in ("crime", "sentence", "judge", "prison", "court", "defendant", "month"):
+        assert word not in body
+
+
+def test_names_stand_in_both_languages(written: Written) -> None:
+    (table,) = written.tables("names")
+    row = [cell.text for cell in table.find("tbody")[0].find("tr")[0].find("td")]
+    assert row == ["glass", "Glass", "酒杯", "The vessel", "crystal 水晶; plastic 塑料; paper 纸"]
+
+
+def test_two_temperatures_of_a_model_are_told_apart(written: Written) -> None:
+    names = [a.text for a in written.tables("ranking")[0].find("a")]
+    assert {"Sommelier 7B, T = 0", "Sommelier 7B, T = 1", "Taster"} == set(names)
+
+
+def test_one_coding_alone_has_no_comparison(tmp_path: Path) -> None:
+    study, specifications = Cellar(wines=6).analysed(tmp_path)
+    with study:
+        html = write_html(study, specifications, tmp_path, codings=["hasty"]).read_text(encoding="utf-8")
+    tree = parse(html)
+    assert not tree.find("table", data_t="codings")
+    assert {section["data-coding"] for section in tree.find("section", data_coding=True)} == {"hasty"}
+
+
+def test_what_could_not_be_estimated_says_why(tmp_path: Path) -> None:
+    study, specifications = Cellar(wines=1).analysed(tmp_path)
+    with study:
+        notes = {
+            n for (n,) in study.connection.execute("SELECT note FROM estimates WHERE p IS NULL").fetchall()
+        }
+        tree = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
+    assert notes
+    assert "No effect could be tested." in tree.find("section", id="minute")[0].text
+    shown = tree.find("table", data_t="estimates")[0].text
+    assert any(note and note in shown for note in notes)
+
+
+# ---- errors for people
+
+
+def test_nothing_analysed_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    specifications = tmp_path / "specifications.toml"
+    specifications.write_text(SPECIFICATIONS, encoding="utf-8")
+    with Cellar(wines=2).open() as study, pytest.raises(BadInput) as caught:
+        write_html(study, specifications, tmp_path)
+    assert caught.value.hint == "Run `evenhand analyze` first."
+
+
+def test_an_unknown_model_is_an_error_that_names_the_known(tmp_path: Path) -> None:
+    study, specifications = Cellar(wines=4).analysed(tmp_path)
+    with study, pytest.raises(BadInput, match="nobody") as caught:
+        write_html(study, specifications, tmp_path, models=["nobody"])
+    assert "Sommelier 7B" in str(caught.value.hint)
+
+
+def test_an_unwritable_folder_is_an_error_for_people(tmp_path: Path) -> None:
+    study, specifications = Cellar(wines=4).analysed(tmp_path)
+    (tmp_path / "report").write_text("a file where the folder should be")
+    with study, pytest.raises(BadInput, match="cannot be written"):
+        write_html(study, specifications, tmp_path / "report")
+
+
+def test_a_study_without_the_views_is_an_error_for_people(tmp_path: Path) -> None:
+    specifications = tmp_path / "specifications.toml"
+    specifications.write_text(
+        SPECIFICATIONS.replace('view = "scores"', 'view = "elsewhere"'), encoding="utf-8"
+    )
+    with Cellar(wines=2).open() as study, pytest.raises(BadInput, match="elsewhere"):
+        write_html(study, specifications, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('titel = "x"', "titel is not known"),
+        ("title = 3", "title must be a text"),
+        ('cautions = "one"', "cautions must be a list of texts"),
+        ("groups = { vessel = 1 }", "groups must be a table of texts"),
+    ],
+)
+def test_a_wrong_text_in_the_specifications_is_named(tmp_path: Path, line: str, complaint: str) -> None:
+    head, _, _ = SPECIFICATIONS.partition("[report]")
+    specifications = tmp_path / "specifications.toml"
+    specifications.write_text(f"{head}[report]\n{line}\n", encoding="utf-8")
+    with Cellar(wines=2).open() as study, pytest.raises(BadInput, match=re.escape(complaint)):
+        read(study, specifications)
+
+
+def test_json_tells_the_same(written: Written, tmp_path: Path) -> None:
+    from analyze.report import summary_json
+
+    specifications = tmp_path / "specifications.toml"
+    specifications.write_text(SPECIFICATIONS, encoding="utf-8")
+    told = json.loads(json.dumps(summary_json(written.study, specifications), allow_nan=False))
+    for model in told["models"]:
+        for coding in model["codings"]:
+            rows = written.rows(
+                "SELECT label, value, variant, coef, p FROM estimates "
+                "WHERE (collection, model_key, coding) = (?, ?, ?) ORDER BY ALL",
+                model["collection"], model["model_key"], coding["coding"],
+            )  # fmt: skip
+            assert rows == sorted(
+                (e["label"], e["value"], e["variant"], e["coef"], e["p"]) for e in coding["estimates"]
+            )
