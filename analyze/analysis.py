@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,10 @@ from analyze import frame as frames
 from analyze import tables
 from analyze.estimate import Engine, Estimate, deviation, estimate_label
 from analyze.frame import Cell, Frame, HoldsConnection, LabelRows
+from analyze.inference import model as inferences
+from analyze.inference.family import global_over_models, over_models
+from analyze.inference.model import Documents, ModelInference
+from analyze.inference.signs import Signs
 from analyze.metrics import ALL, LabelMetrics, ModelMetric, label_metrics, model_metrics
 from analyze.specification import Specification, Specifications, load
 from store.errors import RunFailed
@@ -32,7 +36,7 @@ TOLERANCE = 1e-8
 
 
 class Timings(dict[str, float]):
-    """Seconds, by kind of work: sql, regressions, audit, writing."""
+    """Seconds, by kind of work: sql, regressions, audit, inference, writing."""
 
     @contextmanager
     def of(self, kind: str) -> Iterator[None]:
@@ -64,6 +68,21 @@ class Analysis:
         return self.tables["label_metrics"]
 
     @property
+    def value_tests(self) -> pa.Table:
+        """One row for each treated value: sign flips, other scales, equivalence. The primary outcome."""
+        return self.tables["value_tests"]
+
+    @property
+    def label_tests(self) -> pa.Table:
+        """One row for each label: the joint test, and what it is worth among many."""
+        return self.tables["label_tests"]
+
+    @property
+    def global_tests(self) -> pa.Table:
+        """The tests of the number of significant values and labels."""
+        return self.tables["global_tests"]
+
+    @property
     def model_metrics(self) -> pa.Table:
         """One row for each metric of the model, threshold and group."""
         return self.tables["model_metrics"]
@@ -75,17 +94,22 @@ class Options:
 
     engine: Engine
     audit: bool
+    inference: bool
+    signs: Signs
     progress: Progress | None
 
-
-CELL_KEY = ("collection", "model_key", "coding")
 
 ROWS: dict[str, type] = {
     "estimates": Estimate,
     "label_metrics": LabelMetrics,
     "model_metrics": ModelMetric,
+    **inferences.ROWS,
 }
 """The tables of results, and what their rows are."""
+
+CELL_KEY = ("collection", "model_key", "coding")
+ALL_MODELS = "all models"
+"""Stands for the model where a test is about all of the analysis's models together."""
 
 
 def run(
@@ -97,6 +121,9 @@ def run(
     collections: Sequence[str] | None = None,
     engine: Engine = "numpy",
     audit: bool = True,
+    inference: bool = True,
+    draws: int = 99_999,
+    seed: int = 2026,
     progress: Progress | None = None,
 ) -> Analysis:
     """Analyse a study and put the results in its tables, in the place of earlier ones.
@@ -109,6 +136,9 @@ def run(
         collections: all by default; each is analysed by itself.
         engine: what fits the regressions, "numpy" or "pyfixest".
         audit: with numpy, fit every label's primary variant by pyfixest too, and keep the largest deviation.
+        inference: run the tests of [inference], under the codings that it names.
+        draws: of signs, where not all patterns are gone through.
+        seed: of the draws.
         progress: called after each label.
 
     Raises BadInput for a specification, coding, model or collection that does not fit the study, RunFailed
@@ -117,17 +147,26 @@ def run(
     specs = specifications if isinstance(specifications, Specifications) else load(specifications)
     connection = frames.connection_of(study)
     timings = Timings()
-    options = Options(engine, audit, progress)
+    options = Options(engine, audit, inference, Signs(draws, seed), progress)
     with timings.of("sql"):
         cells = frames.cells(connection, specs, codings=codings, models=models, collections=collections)
     found: dict[str, list[tuple[Cell, Any]]] = {name: [] for name in ROWS}
+    inferred: list[tuple[Cell, ModelInference]] = []
+    documents = Documents()
     for cell in cells:
-        for name, rows in _analyse(connection, specs, cell, options, timings).items():
-            found[name] += [(cell, row) for row in rows]
+        rows, tests = _analyse(connection, specs, cell, options, documents, timings)
+        for name, of_table in rows.items():
+            found[name] += [(cell, row) for row in of_table]
+        if tests is not None:
+            inferred.append((cell, tests))
+    with timings.of("inference"):
+        for cell, name, row in _inferred(inferred):
+            found[name].append((cell, row))
     with timings.of("writing"):
         results = {name: tables.arrow(Cell, kind, found[name]) for name, kind in ROWS.items()}
         everything = not (codings or models or collections)
-        tables.replace(connection, results, cells, CELL_KEY, everything=everything)
+        together = {_all_models(cell) for cell in cells}
+        tables.replace(connection, results, [*cells, *together], CELL_KEY, everything=everything)
     return Analysis(specs, tuple(cells), results, timings)
 
 
@@ -136,9 +175,10 @@ def _analyse(
     specs: Specifications,
     cell: Cell,
     options: Options,
+    documents: Documents,
     timings: Timings,
-) -> dict[str, Sequence[Any]]:
-    """The rows of one cell, by table."""
+) -> tuple[dict[str, Sequence[Any]], ModelInference | None]:
+    """The rows of one cell by table, and its inference, which is completed when all models are there."""
     with timings.of("sql"):
         frame = frames.read(connection, specs, cell)
     chosen = specs.of_coding(cell.coding)
@@ -153,7 +193,36 @@ def _analyse(
     if options.audit and options.engine == "numpy":
         with timings.of("audit"):
             metrics.append(_audit(frame, [s for s in chosen if s.name == specs.frame.primary], primary))
-    return {"estimates": estimates, "label_metrics": labels, "model_metrics": metrics}
+    tests = None
+    if options.inference and specs.inference is not None and cell.coding in specs.inference.codings:
+        with timings.of("inference"):
+            numbers = documents.numbers(frame)
+            tests = inferences.infer(connection, frame, specs.inference, options.signs, numbers)
+            metrics += tests.metrics
+    return {"estimates": estimates, "label_metrics": labels, "model_metrics": metrics}, tests
+
+
+def _inferred(inferred: Sequence[tuple[Cell, ModelInference]]) -> Iterator[tuple[Cell, str, Any]]:
+    """The rows of the inference, with the families over the models of a collection."""
+    groups: dict[Cell, list[tuple[Cell, ModelInference]]] = {}
+    for cell, tests in inferred:
+        groups.setdefault(_all_models(cell), []).append((cell, tests))
+    for together, members in groups.items():
+        if len(members) > 1:
+            flips = [tests.flips for _, tests in members]
+            new = over_models([tests.labels for _, tests in members], flips)
+            for (_, tests), labels in zip(members, new, strict=True):
+                tests.labels = labels
+            for row in global_over_models([tests.globals for _, tests in members], flips):
+                yield together, "global_tests", row
+        for cell, tests in members:
+            for name, rows in tests.tables().items():
+                for row in rows:
+                    yield cell, name, row
+
+
+def _all_models(cell: Cell) -> Cell:
+    return replace(cell, model=ALL_MODELS, model_key=ALL_MODELS, temperature=None)
 
 
 def _estimates(frame: Frame, chosen: Sequence[Specification], options: Options) -> list[Estimate]:

@@ -232,8 +232,13 @@ def _statement(specs: Specifications, coding: str) -> tuple[str, _Plan]:
         selected.append(f"CAST({metric.value} AS DOUBLE) AS {name}_value")
         selected.append(f"coalesce(CAST({metric.sample} AS BOOLEAN), false) AS {name}_sample")
     if specs.inference is not None:
-        kind, missing = specs.inference.kind or "NULL", specs.inference.missing or "NULL"
-        selected += [f"CAST({kind} AS VARCHAR) AS kind", f"CAST({missing} AS VARCHAR) AS missing"]
+        inference = specs.inference
+        selected += [
+            f"CAST({inference.outcome} AS DOUBLE) AS inference_outcome",
+            f"coalesce(CAST({inference.sample} AS BOOLEAN), false) AS inference_sample",
+            f"CAST({inference.kind or 'NULL'} AS VARCHAR) AS kind",
+            f"CAST({inference.missing or 'NULL'} AS VARCHAR) AS missing",
+        ]
     joined = ",\n  ".join(selected)
     where = "collection = ? AND model_key = ? AND coding = ?"
     return f"SELECT\n  {joined}\nFROM {specs.frame.view}\nWHERE {where}", plan

@@ -131,6 +131,8 @@ class Inference:
     """Column of the designs: a third split."""
     margin: float = 0.05
     """Equivalence margin as a share of the mean outcome."""
+    codings: tuple[str, ...] = ()
+    """The codings that are tested; the file's first by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +199,7 @@ class _Reader:
             codings=codings,
             specifications=specifications,
             metrics=self.metrics(self.table(raw, "metrics")),
-            inference=self.inference(self.table(raw, "inference")) if "inference" in raw else None,
+            inference=self.inference(self.table(raw, "inference"), names) if "inference" in raw else None,
             report=report,
         )
 
@@ -222,14 +224,7 @@ class _Reader:
         name = self.name(raw, where)
         where = f"[[specification]] {name!r}"
         self.only(raw, [f.name for f in fields(Specification)], where)
-        chosen = raw.get("codings", list(codings))
-        if not isinstance(chosen, list) or not chosen or not all(isinstance(c, str) for c in chosen):
-            raise self.bad(where, "codings must be a list of names of codings")
-        for coding in chosen:
-            if coding not in codings:
-                raise self.bad(
-                    where, f"codings names {coding!r}, which is no [[coding]]{_like(coding, codings)}"
-                )
+        chosen = self.chosen(raw, list(codings), codings, where)
         treatment = self.text(raw, "treatment", where)
         if treatment != DUMMIES:
             raise self.bad(where, f"treatment = {treatment!r} is not known; it must be {DUMMIES!r}")
@@ -242,7 +237,7 @@ class _Reader:
             sample=self.sql(raw, "sample", where),
             treatment=treatment,
             standard_error=errors,
-            codings=tuple(chosen),
+            codings=chosen,
             description=self.text(raw, "description", where) if "description" in raw else "",
         )
 
@@ -256,7 +251,7 @@ class _Reader:
         self.only(raw, ("value", "sample"), where)
         return Metric(value=self.sql(raw, "value", where), sample=self.sql(raw, "sample", where))
 
-    def inference(self, raw: Mapping[str, Any]) -> Inference:
+    def inference(self, raw: Mapping[str, Any], codings: Sequence[str]) -> Inference:
         where = "[inference]"
         self.only(raw, [f.name for f in fields(Inference)], where)
         margin = raw.get("margin", 0.05)
@@ -267,8 +262,21 @@ class _Reader:
             outcome=self.sql(raw, "outcome", where),
             sample=self.sql(raw, "sample", where),
             margin=float(margin),
+            codings=self.chosen(raw, list(codings[:1]), codings, where),
             **{key: self.sql(raw, key, where) for key in optional if key in raw},
         )
+
+    def chosen(
+        self, raw: Mapping[str, Any], default: list[str], codings: Sequence[str], where: str
+    ) -> tuple[str, ...]:
+        chosen = raw.get("codings", default)
+        if not isinstance(chosen, list) or not chosen or not all(isinstance(c, str) for c in chosen):
+            raise self.bad(where, "codings must be a list of names of codings")
+        for coding in chosen:
+            if coding not in codings:
+                like = _like(coding, codings)
+                raise self.bad(where, f"codings names {coding!r}, which is no [[coding]]{like}")
+        return tuple(chosen)
 
     def headline(self, frame: FrameNames, specifications: Sequence[Specification]) -> None:
         names = [s.name for s in specifications]

@@ -61,7 +61,7 @@ class FlipResults:
     label_counts: dict[float, NDArray[np.int64]] = field(default_factory=dict)
     """By threshold: in each draw, how many labels have a value with cluster p below it."""
     label_z: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
-    """(draws, labels): the Wald statistics of centred scores on a common scale, for the max-t."""
+    """(labels, draws): the Wald statistics of centred scores on a common scale, for the max-t."""
     observed_z: Floats = field(default_factory=lambda: np.zeros(0))
 
 
@@ -81,6 +81,8 @@ def squared_t(
 def observed_squared_t(value: ValueScores) -> float:
     """The same of the scores as they are: the cluster t squared, times the small-sample factor."""
     s, a = value.s, value.a
+    if not s.any():
+        return 0.0
     t2 = squared_t(s.sum(), (a * s).sum(), (s * s).sum(), a.sum(), (a * a).sum())
     return float(t2)
 
@@ -137,10 +139,11 @@ def normal_score(wald: NDArray[np.float32] | Floats, ranks: Ints) -> NDArray[np.
     return scaled.astype(np.float32)
 
 
-def flip(labels: Sequence[LabelScores], signs: Signs) -> FlipResults:
+def flip(labels: Sequence[LabelScores], signs: Signs, numbers: Ints | None = None) -> FlipResults:
     """All flip tests of one model, with one sign for each document and draw.
 
-    The scores' document codes must index the documents that `signs` is for.
+    `numbers` gives each of the frame's document codes its number among the signs, which models of the same
+    collection must share; by default the codes are the numbers.
     """
     values = [value for label in labels for value in label.values]
     whites = [whiten(label.u) for label in labels]
@@ -151,7 +154,7 @@ def flip(labels: Sequence[LabelScores], signs: Signs) -> FlipResults:
     results.observed_z = normal_score(np.array(wald), ranks).astype(np.float64)
     if not values:
         return results
-    plan = _Plan(labels, values, whites, centred, signs)
+    plan = _Plan(labels, values, whites, centred, signs, numbers)
     totals = _draw(plan, results)
     for i, value in enumerate(values):
         if np.count_nonzero(value.moving) <= ENUMERATED:
@@ -194,6 +197,7 @@ class _Plan:
         whites: Sequence[Floats],
         centred: Sequence[Floats],
         signs: Signs,
+        numbers: Ints | None,
     ) -> None:
         self.labels, self.values, self.signs = labels, values, signs
         columns = [
@@ -210,13 +214,13 @@ class _Plan:
                 for j in range(c.shape[1])
             ),
         ]
-        used = np.zeros(signs.documents, dtype=np.bool_)
+        used = np.zeros(1 + max(int(doc.max()) for doc, _ in columns), dtype=np.bool_)
         for doc, column in columns:
             used[doc[column != 0]] = True
-        self.used = np.flatnonzero(used)
-        place = np.full(signs.documents, -1)
-        place[self.used] = np.arange(len(self.used))
-        self.matrix = np.zeros((len(self.used), len(columns)), dtype=np.float32)
+        codes = np.flatnonzero(used)
+        place = np.cumsum(used) - 1
+        self.used = codes if numbers is None else numbers[codes]
+        self.matrix = np.zeros((len(codes), len(columns)), dtype=np.float32)
         for j, (doc, column) in enumerate(columns):
             moves = column != 0
             self.matrix[place[doc[moves]], j] = column[moves]
@@ -241,16 +245,17 @@ def _draw(plan: _Plan, results: FlipResults) -> _Totals:
     v, labels = len(plan.values), len(plan.labels)
     totals = _Totals(np.zeros(v, dtype=np.int64), np.zeros(labels, dtype=np.int64))
     draws = plan.signs.draws
-    results.label_z = np.empty((draws, labels), dtype=np.float32)
+    results.label_z = np.empty((labels, draws), dtype=np.float32)
     for threshold in THRESHOLDS:
         results.value_counts[threshold] = np.empty(draws, dtype=np.int64)
         results.label_counts[threshold] = np.empty(draws, dtype=np.int64)
     whites = slice(2 * v, 2 * v + int(plan.white_starts[-1]))
     start = 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        for signs in plan.signs.blocks(plan.used):
-            sums = signs @ plan.matrix
-            part = slice(start, start + len(signs))
+        whole = plan.matrix.sum(axis=0)
+        for bits in plan.signs.bits(plan.used):
+            sums = 2 * (bits @ plan.matrix) - whole
+            part = slice(start, start + len(bits))
             t2 = np.nan_to_num(squared_t(sums[:, :v], sums[:, v : 2 * v], plan.s2, plan.a, plan.a2))
             totals.values += (t2 >= plan.observed_t2).sum(axis=0)
             w = np.add.reduceat(sums[:, whites] ** 2, plan.white_starts[:-1], axis=1)
@@ -261,6 +266,6 @@ def _draw(plan: _Plan, results: FlipResults) -> _Totals:
                 any_value = np.logical_or.reduceat(significant, plan.value_starts, axis=1)
                 results.label_counts[threshold][part] = any_value.sum(axis=1)
             c = np.add.reduceat(sums[:, whites.stop :] ** 2, plan.centred_starts[:-1], axis=1)
-            results.label_z[part] = normal_score(c, plan.ranks)
+            results.label_z[:, part] = normal_score(c, plan.ranks).T
             start = part.stop
     return totals

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,24 +33,25 @@ def benjamini_hochberg(p: Floats) -> Floats:
     return adjusted
 
 
-def step_down_max(observed: Floats, drawn: NDArray[np.float32], p: Floats | None = None) -> Floats:
+def step_down_max(observed: Floats, drawn: Sequence[NDArray[np.float32]], p: Floats | None = None) -> Floats:
     """Romano and Wolf's step-down p from draws of all statistics under their joint null.
 
-    `observed` (tests) and `drawn` (draws, tests) must be on a common scale, larger meaning further from the
-    null, and every draw made with the same signs for all tests. Strong control of any false rejection, like
-    Holm, with the dependence between tests put to use. An adjusted p is never below the test's own `p`, which
-    keeps few-changer tests honest, and never below that of a test with a larger statistic.
+    `observed` and `drawn` (for each test, its draws) must be on a common scale, larger meaning further
+    from the null, and every draw made with the same signs for all tests. Strong control of any false
+    rejection, like Holm, with the dependence between tests put to use. An adjusted p is never below the
+    test's own `p`, which keeps few-changer tests honest, and never below that of a test with a larger
+    statistic.
 
     Source: Romano and Wolf, "Exact and approximate stepdown methods for multiple hypothesis testing", JASA
     2005.
     """
     order = np.argsort(observed, kind="stable")[::-1]
     adjusted = np.empty(len(observed))
-    draws = len(drawn)
+    draws = len(drawn[0]) if len(drawn) else 0
     highest = np.full(draws, -np.inf, dtype=np.float32)
     raw = np.empty(len(observed))
     for j in order[::-1]:
-        np.maximum(highest, drawn[:, j], out=highest)
+        np.maximum(highest, drawn[j], out=highest)
         raw[j] = (1 + np.count_nonzero(highest >= observed[j] - 1e-4)) / (1 + draws)
     floor = 0.0
     for j in order:

@@ -1,0 +1,134 @@
+"""All of the inference for one model's answers under one coding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from analyze.frame import Frame, Ints
+from analyze.inference.family import global_tests, label_tests
+from analyze.inference.flips import FlipResults, flip
+from analyze.inference.imbalance import imbalance_tests
+from analyze.inference.inconsistency import inconsistency_tests, model_inconsistency
+from analyze.inference.missing import missing_tests
+from analyze.inference.rows import (
+    GlobalTest,
+    ImbalanceTest,
+    InconsistencyTest,
+    KindSwitch,
+    LabelTest,
+    MissingTest,
+    ValueTest,
+)
+from analyze.inference.signs import Signs
+from analyze.inference.values import Scored, score, value_tests, within_rejected
+from analyze.metrics import ModelMetric
+from analyze.specification import Inference
+
+_SWITCHES = (Path(__file__).parent / "switches.sql").read_text(encoding="utf-8")
+
+ROWS: dict[str, type] = {
+    "value_tests": ValueTest,
+    "label_tests": LabelTest,
+    "global_tests": GlobalTest,
+    "kind_switches": KindSwitch,
+    "inconsistency_tests": InconsistencyTest,
+    "imbalance_tests": ImbalanceTest,
+    "missing_tests": MissingTest,
+}
+"""The tables of the inference, and what their rows are."""
+
+
+@dataclass(slots=True)
+class ModelInference:
+    """What was found: rows by table, metrics of the model, and the flips that families over models need."""
+
+    values: list[ValueTest]
+    labels: list[LabelTest]
+    globals: list[GlobalTest]
+    others: dict[str, Sequence[Any]]
+    metrics: list[ModelMetric]
+    flips: FlipResults
+
+    def tables(self) -> dict[str, Sequence[Any]]:
+        """The rows by table."""
+        return {
+            "value_tests": self.values,
+            "label_tests": self.labels,
+            "global_tests": self.globals,
+            **self.others,
+        }
+
+
+def infer(
+    connection: duckdb.DuckDBPyConnection,
+    frame: Frame,
+    inference: Inference,
+    signs: Signs,
+    numbers: Ints,
+) -> ModelInference:
+    """All tests of a frame; `numbers` are its documents' numbers among the signs (`Documents`)."""
+    scored = [score(rows, inference) for rows in frame]
+    results = flip([one.scores for one in scored if one.scores is not None], signs, numbers)
+    labels = label_tests(scored, results)
+    values = _values(scored, results, inference, labels)
+    connection.register("frame_rows", frame.table)
+    try:
+        inconsistency = inconsistency_tests(connection, frame)
+        metrics = model_inconsistency(connection, inconsistency)
+        switches = _switches(connection)
+        missing = missing_tests(connection, frame, scored, inference)
+    finally:
+        connection.unregister("frame_rows")
+    return ModelInference(
+        values=values,
+        labels=labels,
+        globals=global_tests(values, scored, results),
+        others={
+            "kind_switches": switches,
+            "inconsistency_tests": inconsistency,
+            "imbalance_tests": [row for rows in frame for row in imbalance_tests(rows, inference)],
+            "missing_tests": missing,
+        },
+        metrics=metrics,
+        flips=results,
+    )
+
+
+def _values(
+    scored: Sequence[Scored], results: FlipResults, inference: Inference, labels: Sequence[LabelTest]
+) -> list[ValueTest]:
+    found: list[ValueTest] = []
+    at = 0
+    for one, label in zip(scored, labels, strict=True):
+        count = 0 if one.scores is None else len(one.scores.values)
+        tests = value_tests(one, results.values[at : at + count], inference)
+        found += within_rejected(tests, bool(label.rejected))
+        at += count
+    return found
+
+
+def _switches(connection: duckdb.DuckDBPyConnection) -> list[KindSwitch]:
+    table: pa.Table = connection.sql(_SWITCHES).to_arrow_table()
+    return [KindSwitch(**row) for row in table.to_pylist()]
+
+
+class Documents:
+    """Numbers documents of a collection in the order in which models bring them up."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def numbers(self, frame: Frame) -> Ints:
+        """The numbers of a frame's document codes."""
+        collection = frame.cell.collection
+        return np.array(
+            [self._numbers.setdefault((collection, doc), len(self._numbers)) for doc in frame.documents],
+            dtype=np.int64,
+        )
