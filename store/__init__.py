@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from store.queries import add_template as add_template
     from store.rows import FailureRow as FailureRow
     from store.rows import PredictionRow as PredictionRow
+    from store.study import RUN_MEMORY_LIMIT as RUN_MEMORY_LIMIT
     from store.study import Study as Study
     from store.study import open_study as open_study
     from store.writer import Writer as Writer
@@ -44,7 +45,7 @@ _HOMES = {
         "add_template",
     ),
     "store.rows": ("FailureRow", "PredictionRow"),
-    "store.study": ("Study", "open_study"),
+    "store.study": ("RUN_MEMORY_LIMIT", "Study", "open_study"),
     "store.writer": ("Writer",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -102,7 +102,7 @@ def test_excels_limits_are_told(study: store.Study, tmp_path: Path, monkeypatch:
 def test_many_batches_empty_results_and_odd_types(study: store.Study, tmp_path: Path, ending: str) -> None:
     assert export(study, "SELECT * FROM range(30_000)", tmp_path / f"many{ending}").rows == 30_000
     assert export(study, "SELECT 1 AS a WHERE false", tmp_path / f"none{ending}").rows == 0
-    odd = "SELECT [1, 2] AS l, {'a': 1} AS s, uuid() AS u, 'x'::BLOB AS b, now() AS z, 1::HUGEINT AS h, NULL AS n"
+    odd = "SELECT [1, 2] AS l, {'a': 1} AS s, uuid() AS u, 'x'::BLOB AS b, now() AS z, 1::HUGEINT AS h, NULL"
     assert export(study, odd, tmp_path / f"odd{ending}").rows == 1
 
 
