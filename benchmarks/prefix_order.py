@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, queries in (("documents together", ordered), ("shuffled", shuffled)):
         reading = results[name] = asyncio.run(measure(queries))
         print(
-            f"  {name:20} {reading.prompt_tokens:7,} prompt tokens, {reading.cached_tokens:7,} from the cache,"
+            f"  {name:20} {reading.prompt_tokens:7,} prompt tokens, {reading.cached_tokens:7,} cached,"
             f" {reading.read:7,} read, {reading.seconds:6.1f} s"
         )
     together, mixed = results["documents together"], results["shuffled"]
