@@ -17,7 +17,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from store.columns import INT, column
+from store.columns import INT, TEXT, column, table
 from store.errors import BadInput
 from store.prompt import Slotted
 from store.rows import FAILURE_OUTCOMES, PREDICTION_OUTCOMES
@@ -96,10 +96,11 @@ class PendingQueries(Iterator[PendingQuery]):
         page = ids.append_column("place", column(range(ids.num_rows), INT))
         with registered(self._cursor, page=page):
             rows = self._cursor.execute(statement("page_pending")).fetchall()
-            texts = {
-                (collection, doc_id): Slotted(text)
-                for collection, doc_id, text in self._cursor.execute(statement("page_documents")).fetchall()
-            }
+        wanted = list({(collection, doc_id) for _, collection, doc_id, *_ in rows})
+        keys = table(collection=([key[0] for key in wanted], TEXT), doc_id=([key[1] for key in wanted], TEXT))
+        with registered(self._cursor, wanted=keys):
+            found = self._cursor.execute(statement("page_documents")).fetchall()
+        texts = {(collection, doc_id): Slotted(text) for collection, doc_id, text in found}
         for raw_id, collection, doc_id, label, value, template_hash, fills, ordinal, done in rows:
             system_text, template, schema = self._templates[template_hash]
             user_text = template.render(texts[collection, doc_id], json.loads(fills) if fills else {})
