@@ -75,7 +75,9 @@ def _audit(console: Console, results: Results, audit: Audit, reading: Reading, *
         ]
     show(console, Sheet("labels", f"{name}: labels", labels.columns, rows))
     if len(rows) < len(labels.rows):
-        console.print(f"{len(labels.rows) - len(rows)} more labels, with a larger p, are in the report.\n")
+        console.print(
+            Text(f"{len(labels.rows) - len(rows)} more labels, with a larger p, are in the report.\n")
+        )
     values = mine(sheets.values(results))
     p = [c.key for c in values.columns].index("p")
     moved = [row for row in values.rows if everything or (row[p] is not None and row[p] < SHOWN_BELOW)]
@@ -83,12 +85,14 @@ def _audit(console: Console, results: Results, audit: Audit, reading: Reading, *
         moved.sort(key=lambda row: row[p])
     shown = moved if everything else moved[:MOST_VALUES]
     if not shown:
-        console.print(f"{name}: no value has p < {SHOWN_BELOW:g} ({len(values.rows)} values).\n")
+        console.print(Text(f"{name}: no value has p < {SHOWN_BELOW:g} ({len(values.rows)} values).\n"))
         return
     caption = f"{name}: values" if everything else f"{name}: values with p < {SHOWN_BELOW:g}"
     show(console, Sheet("values", caption, values.columns, tuple(shown)))
     if len(shown) < len(moved):
-        console.print(f"{len(moved) - len(shown)} more values below {SHOWN_BELOW:g} are in the report.\n")
+        console.print(
+            Text(f"{len(moved) - len(shown)} more values below {SHOWN_BELOW:g} are in the report.\n")
+        )
 
 
 class _Only:
@@ -114,7 +118,7 @@ def show(console: Console, sheet: Sheet) -> None:
     shown, gone = fitted(sheet, console.width) if terminal else (sheet, ())
     table = Table(
         box=box.SIMPLE_HEAD if terminal else None,
-        title=sheet.caption,
+        title=Text(sheet.caption),
         title_justify="left",
         title_style="bold",
         pad_edge=False,
@@ -126,7 +130,7 @@ def show(console: Console, sheet: Sheet) -> None:
         widths = squeezed(shown, widths, console.width)
     for column, cells in zip(shown.columns, widths, strict=True):
         justify: Literal["left", "right"] = "left" if column.is_text else "right"
-        table.add_column(column.heading, justify=justify, overflow="fold", width=cells)
+        table.add_column(Text(column.heading), justify=justify, overflow="fold", width=cells)
     p = next((i for i, c in enumerate(shown.columns) if c.key in ("p", "smallest_p")), None)
     for row, line in zip(shown.rows, texts, strict=True):
         strong = p is not None and row[p] is not None and row[p] < 0.05

@@ -299,7 +299,8 @@ def test_figures_in_sentences_are_those_of_the_database(written: Written) -> Non
             candidates = [key[1]] if key else [model for _, model in anchors.values()]
             values = written.rows(
                 f'SELECT "{column}" FROM estimates '
-                "WHERE coding = 'careful' AND list_contains(?, model_key) AND (label, value, variant) = (?, ?, ?)",
+                "WHERE coding = 'careful' AND list_contains(?, model_key) "
+                "AND (label, value, variant) = (?, ?, ?)",
                 candidates, label, value, variant,
             )  # fmt: skip
             assert float(node["value"]) in [v for (v,) in values]

@@ -1,0 +1,222 @@
+"""Figures: intervals are those of the estimates, marks say what is behind them, files are what they say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cellar import Cellar
+from matplotlib import image
+from pages import parse
+
+import store
+from analyze import plots
+from analyze.report import drawing, forest, html, labels
+from analyze.report.data import read
+from analyze.report.shapes import Results
+from store.errors import BadInput
+
+MODELS = (("Sommelier 7B", "simulated", 0.0), ("Taster", "api", 0.0))
+MAGIC = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[store.Study, Path]]:
+    opened, specifications = Cellar(models=MODELS).analysed(tmp_path_factory.mktemp("plots"))
+    with opened:
+        yield opened, specifications
+
+
+@pytest.fixture(scope="module")
+def results(study: tuple[store.Study, Path]) -> Results:
+    return read(*study)
+
+
+def test_the_95_interval_is_the_databases_and_the_90_lies_within(results: Results) -> None:
+    seen = 0
+    for estimate in results.audits[0].main.estimates:
+        if estimate.p is None:
+            continue
+        wide, narrow = forest.interval(estimate, 0.95), forest.interval(estimate, 0.90)
+        assert wide is not None
+        assert narrow is not None
+        assert wide == pytest.approx((estimate.ci_low, estimate.ci_high), rel=1e-9)
+        assert wide[0] < narrow[0] < estimate.coef < narrow[1] < wide[1]  # type: ignore[operator]
+        seen += 1
+    assert seen == 24
+
+
+def test_a_line_for_each_value_largest_first(results: Results) -> None:
+    rows = forest.rows(results, results.audits[0].main)
+    assert len(rows) == 6
+    effects = [row.level.coef for row in rows if row.level]
+    assert effects == sorted(effects, reverse=True)
+    assert rows[-1].name == "Glass: plastic  塑料"
+
+
+def test_points_stand_where_the_effects_are(results: Results) -> None:
+    figure = forest.coefficients(results, results.audits[0])
+    assert figure is not None
+    unit, log = figure.axes
+    for axes, variant in ((unit, "level"), (log, "main")):
+        drawn = sorted(
+            float(x)
+            for line in axes.lines
+            if line.get_marker() == "o"
+            for x in line.get_xdata()  # type: ignore[union-attr]
+        )
+        stored = sorted(
+            e.coef for e in results.audits[0].main.estimates if e.variant == variant and e.coef is not None
+        )
+        assert drawn == pytest.approx(stored)
+
+
+def test_significance_is_told_by_filling_and_not_by_colour(results: Results) -> None:
+    figure = forest.coefficients(results, results.audits[0])
+    assert figure is not None
+    filled = {}
+    for line in figure.axes[0].lines:
+        if line.get_marker() == "o":
+            filled[str(line.get_gid())] = line.get_markerfacecolor() != "white"
+    assert filled == {"unit-yes": True, "unit-no": False}
+
+
+def test_marks_say_what_is_behind_them(results: Results) -> None:
+    rows = forest.rows(results, results.audits[0].main)
+    figure = forest.coefficients(results, results.audits[0], beside="hasty")
+    assert figure is not None
+    text = drawing.svg(figure, title="T <&>", salt="x", tips=forest.tips(results, rows))
+    tree = parse(text)
+    tips = [node.text for node in tree.find("title")]
+    assert len(tips) == 12
+    plastic = next(e for e in results.audits[0].main.estimates if (e.value, e.variant) == ("塑料", "level"))
+    (tip,) = [t for t in tips if t.startswith("Glass: plastic 塑料") and "points" in t]
+    assert f"−{abs(plastic.coef or 0):.3f} points" in tip
+    assert tree.find("svg")[0]["aria-label"] == "T <&>"
+
+
+def test_figures_of_one_page_share_no_ids(results: Results) -> None:
+    texts = []
+    for salt in ("a", "b"):
+        figure = forest.coefficients(results, results.audits[0], beside="hasty")
+        assert figure is not None
+        texts.append(drawing.svg(figure, title="t", salt=salt))
+    ids = [set(re.findall(r' id="([^"]+)"', text)) for text in texts]
+    assert ids[0]
+    assert not ids[0] & ids[1]
+    for text, own in zip(texts, ids, strict=True):
+        assert set(re.findall(r'(?:url\(#|href="#)([^)"]+)', text)) <= own, (
+            "a mark refers to what was cut away"
+        )
+
+
+def test_an_svg_asks_for_nothing_and_keeps_its_text(results: Results) -> None:
+    for figure in (
+        forest.coefficients(results, results.audits[0]),
+        labels.heatmap(results),
+        labels.inconsistency(results, results.audits[0]),
+    ):
+        assert figure is not None
+        text = drawing.svg(figure, title="t", salt="s")
+        assert "Glass" in text
+        assert not re.findall(r"https?://(?!www\.w3\.org/)", text)
+        assert "<style" not in text
+        assert len(text) < 60_000
+        parse(text)
+
+
+def test_the_heatmap_needs_two_models(tmp_path: Path) -> None:
+    opened, specifications = Cellar(wines=6).analysed(tmp_path)
+    with opened:
+        assert labels.heatmap(read(opened, specifications)) is None
+        with pytest.raises(BadInput, match="nothing to draw"):
+            plots.plot(opened, specifications, "heatmap", tmp_path / "h.png")
+
+
+def test_the_cell_of_a_label_is_its_value_with_the_smallest_p(results: Results) -> None:
+    reading = results.audits[0].main
+    cell = labels.strongest(results, reading, "glass")
+    assert cell is not None
+    assert cell.value == "塑料"
+    level = reading.estimate("glass", "塑料", "level")
+    assert level is not None
+    assert cell.coef == level.coef
+
+
+@pytest.mark.parametrize("kind", drawing.SUFFIXES)
+@pytest.mark.parametrize("name", plots.FIGURES)
+def test_files_are_what_they_say(
+    study: tuple[store.Study, Path], tmp_path: Path, name: str, kind: str
+) -> None:
+    path = plots.plot(
+        *study, name, tmp_path / "sub" / f"f.{kind}", model=None if name == "heatmap" else "Taster"
+    )
+    assert path.read_bytes().startswith(MAGIC[kind])
+    if kind == "png":
+        pixels = image.imread(path)[:, :, :3]
+        assert 0.002 < (pixels.mean(axis=2) < 0.5).mean() < 0.5
+
+
+def test_a_figure_of_a_simulated_model_says_so(
+    study: tuple[store.Study, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stamped: list[str] = []
+    real = drawing._stamp
+    monkeypatch.setattr(
+        drawing,
+        "_stamp",
+        lambda figure, notices: (real(figure, notices), stamped.extend(t.get_text() for t in figure.texts)),
+    )
+    plots.plot(*study, "coefficients", tmp_path / "f.svg", model="Sommelier 7B")
+    assert any("Simulated" in text for text in stamped)
+
+
+def test_one_label_alone_can_be_drawn(
+    study: tuple[store.Study, Path], results: Results, tmp_path: Path
+) -> None:
+    assert len(forest.rows(results, results.audits[0].main, labels=["glass"])) == 2
+    plots.plot(*study, "coefficients", tmp_path / "glass.pdf", model="Taster", label="glass")
+    with pytest.raises(BadInput, match="no label 'gloss'"):
+        plots.plot(*study, "coefficients", tmp_path / "g.pdf", model="Taster", label="gloss")
+
+
+def test_several_models_must_be_told_apart(study: tuple[store.Study, Path], tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there are several") as caught:
+        plots.plot(*study, "coefficients", tmp_path / "f.png")
+    assert "Taster" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "complaint"),
+    [
+        ("pie", "f.png", "no figure 'pie'"),
+        ("heatmap", "f.gif", "written as svg, pdf, png"),
+        ("heatmap", "f", "written as"),
+    ],
+)
+def test_bad_input_is_named(
+    study: tuple[store.Study, Path], tmp_path: Path, name: str, file: str, complaint: str
+) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        plots.plot(*study, name, tmp_path / file)
+
+
+def test_one_wide_interval_does_not_flatten_the_rest(results: Results) -> None:
+    reading = results.audits[0].main
+    normal = [e for e in reading.estimates if e.variant == "level"]
+    limit = forest._limit(normal)
+    wild = replace(normal[0], se=1e6)
+    assert forest._limit([*normal, wild]) <= 4 * limit
+
+
+def test_many_values_are_split_by_group(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    def titles() -> list[str]:
+        tree = parse(html.render(results))
+        return [s["aria-label"] for s in tree.find("svg") if s["aria-label"].startswith("Effects")]
+
+    assert len(titles()) == len(MODELS)
+    monkeypatch.setattr(html, "MOST_ROWS_IN_A_FIGURE", 5)
+    assert len(titles()) == len(MODELS) * 2

@@ -1,0 +1,207 @@
+"""The tables as files: whole figures for machines, rounded ones for papers, no cell that is a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from cellar import Cellar
+
+import store
+from analyze.report import write_tables
+from analyze.report.export import FORMATS, safe_cell, to_latex, to_markdown
+from analyze.report.sheets import Column, Sheet
+from store.errors import BadInput
+
+NAMES = ["models", "values", "labels", "estimates", "quality", "missing"]
+FORMULA = '=HYPERLINK("http://evil","x")'
+XL = {"x": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[store.Study, Path]]:
+    cellar = Cellar(models=((FORMULA, "simulated", 0.0), ("Plain_50%", "api", 1.0)), wines=12)
+    opened, specifications = cellar.analysed(tmp_path_factory.mktemp("export"))
+    with opened:
+        opened.connection.execute("UPDATE estimates SET note = '-1 + cmd|calc' WHERE value = '纸'")
+        yield opened, specifications
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+
+
+def test_csv_carries_figures_in_full(study: tuple[store.Study, Path], tmp_path: Path) -> None:
+    paths = write_tables(*study, tmp_path, format="csv")
+    assert [path.name for path in paths] == [f"{name}.csv" for name in NAMES]
+    written = {
+        (r["model"].lstrip("'"), r["coding"], r["label"], r["value"], r["variant"]): r
+        for r in rows(tmp_path / "estimates.csv")
+    }
+    stored = (
+        study[0]
+        .connection.execute("SELECT model, coding, label, value, variant, coef, p, ci_low, n FROM estimates")
+        .fetchall()
+    )
+    assert len(written) == len(stored) == 2 * 2 * 6 * 4
+    for *key, coef, p, low, n in stored:
+        row = written[tuple(key)]  # type: ignore[index]
+        for column, value in (("coef", coef), ("p", p), ("ci_low", low), ("n", n)):
+            assert (float(row[column]) if row[column] else None) == value
+
+
+def test_every_row_of_a_simulated_study_says_so(study: tuple[store.Study, Path], tmp_path: Path) -> None:
+    write_tables(*study, tmp_path, format="csv")
+    for name in NAMES:
+        found = rows(tmp_path / f"{name}.csv")
+        assert found
+        assert all("Simulated" in row["notice"] for row in found)
+
+
+def test_no_text_of_the_csv_runs_as_a_formula(study: tuple[store.Study, Path], tmp_path: Path) -> None:
+    write_tables(*study, tmp_path, format="csv")
+    guarded = 0
+    for name in NAMES:
+        for line in csv.reader(io.StringIO((tmp_path / f"{name}.csv").read_text(encoding="utf-8-sig"))):
+            for cell in line:
+                if cell[:1] in ("=", "+", "-", "@"):
+                    float(cell)  # a figure may begin with a sign; nothing else may
+                guarded += cell.startswith(("'=", "'-"))
+    assert guarded > 10
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+49", "'+49"),
+        ("-x", "'-x"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"),
+        ("a=1", "a=1"),
+        (-1.5, -1.5),
+        (None, None),
+    ],
+)
+def test_texts_are_made_safe_and_figures_left_alone(value: object, expected: object) -> None:
+    assert safe_cell(value) == expected
+
+
+def test_the_workbook_holds_figures_as_figures_and_no_formula(
+    study: tuple[store.Study, Path], tmp_path: Path
+) -> None:
+    (path,) = write_tables(*study, tmp_path, format="xlsx")
+    with zipfile.ZipFile(path) as book:
+        names = [
+            s.attrib["name"]
+            for s in ElementTree.fromstring(book.read("xl/workbook.xml")).iterfind(".//x:sheet", XL)
+        ]
+        assert names == NAMES
+        strings = ElementTree.fromstring(book.read("xl/sharedStrings.xml"))
+        shared = ["".join(t.text or "" for t in si.iterfind(".//x:t", XL)) for si in strings]
+        pages = [
+            ElementTree.fromstring(book.read(f"xl/worksheets/sheet{i}.xml")) for i in range(1, len(NAMES) + 1)
+        ]
+    assert not [cell for page in pages for cell in page.iterfind(".//x:f", XL)]
+    assert not [cell for page in pages for cell in page.iterfind(".//x:hyperlink", XL)]
+    assert f"'{FORMULA}" in shared
+    assert "塑料" in shared
+    figures = [
+        float(cell.find("x:v", XL).text)  # type: ignore[union-attr, arg-type]
+        for cell in pages[NAMES.index("estimates")].iterfind(".//x:c", XL)
+        if cell.attrib.get("t", "n") == "n" and cell.find("x:v", XL) is not None
+    ]
+    coefs = study[0].connection.execute("SELECT coef FROM estimates WHERE coef IS NOT NULL").fetchall()
+    # A workbook keeps 16 or 17 digits, as Excel does.
+    kept = sorted(figures)
+    for (coef,) in coefs:
+        assert any(abs(coef - figure) <= 1e-15 * abs(coef) for figure in kept)
+
+
+def test_latex_is_booktabs_and_escapes(study: tuple[store.Study, Path], tmp_path: Path) -> None:
+    write_tables(*study, tmp_path, format="latex")
+    text = (tmp_path / "models.tex").read_text(encoding="utf-8")
+    for rule in (
+        r"\toprule",
+        r"\midrule",
+        r"\bottomrule",
+        r"\begin{longtable}",
+        r"\end{longtable}",
+        r"\endlastfoot",
+    ):
+        assert rule in text
+    assert r"Plain\_50\%" in text
+    assert "Simulated" in text.partition(r"\toprule")[0]
+    values = (tmp_path / "values.tex").read_text(encoding="utf-8")
+    assert not re.search("[\u4e00-\u9fff]", values.replace("cmd", "")), (
+        "Chinese, which plain LaTeX cannot set"
+    )
+    columns = len(re.findall("[lr]", text.partition("{@{}")[2].partition("@{}}")[0]))
+    for line in text.splitlines():
+        if line.endswith(r"\\") and "&" in line:
+            assert len(re.findall(r"(?<!\\)&", line)) == columns - 1
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
+def test_latex_compiles(study: tuple[store.Study, Path], tmp_path: Path) -> None:
+    paths = write_tables(*study, tmp_path, format="latex")
+    body = "\n".join(rf"\input{{{path.name}}}" for path in paths)
+    (tmp_path / "all.tex").write_text(
+        rf"\documentclass{{article}}\usepackage{{booktabs,longtable}}\begin{{document}}{body}\end{{document}}"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_every_special_character_of_latex_is_escaped() -> None:
+    table = Sheet("s", "c", (Column("a", "A"),), ((r"\{}$&#%_^~<>",),))
+    line = to_latex(table).splitlines()[-2]
+    assert line == (
+        r"\textbackslash{}\{\}\$\&\#\%\_\textasciicircum{}\textasciitilde{}\textless{}\textgreater{} \\"
+    )
+
+
+def test_a_power_of_ten_is_set_as_one() -> None:
+    table = Sheet("s", "c", (Column("p", "p", "tiny"),), ((4.591787589007338e-23,),))
+    assert r"$4.6\times 10^{-23}$" in to_latex(table)
+    assert "4.6×10^-23" in to_markdown(table)
+
+
+def test_markdown_keeps_its_columns(study: tuple[store.Study, Path], tmp_path: Path) -> None:
+    write_tables(*study, tmp_path, format="md")
+    text = (tmp_path / "values.md").read_text(encoding="utf-8")
+    bars = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("|")}
+    assert len(bars) == 1
+    assert r"cmd\|calc" in text
+    assert "| &lt;0.001 |" in to_markdown(Sheet("s", "c", (Column("p", "p", "p"),), ((0.0001,),)))
+
+
+def test_every_format_is_written(study: tuple[store.Study, Path], tmp_path: Path) -> None:
+    for format in FORMATS:
+        for path in write_tables(*study, tmp_path / format, format=format):
+            assert path.stat().st_size > 100
+
+
+def test_an_unknown_format_is_an_error_that_lists_the_known(
+    study: tuple[store.Study, Path], tmp_path: Path
+) -> None:
+    with pytest.raises(BadInput, match="docx") as caught:
+        write_tables(*study, tmp_path, format="docx")
+    assert "latex" in str(caught.value.hint)
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_for_people(
+    study: tuple[store.Study, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(BadInput, match="cannot be written"):
+        write_tables(*study, tmp_path / "taken", format="csv")
