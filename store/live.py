@@ -19,6 +19,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from store import sockets
+from store.doorway import MEMORY
 from store.errors import BadInput, EvenhandError, RunFailed
 from store.readonly import ROW_LIMIT, TIMEOUT_S, Reading, Rows, reading
 from store.study import Study
@@ -55,7 +56,7 @@ class Server:
         Raises:
             BadInput: another server answers for this database.
         """
-        for path in sockets.candidates(self._study.path):
+        for path in sockets.candidates(self._study.path) if self._study.path != MEMORY else ():
             if not sockets.prepare_folder(path.parent):
                 continue
             other = sockets.call(self._study.path, PATIENCE_S)

@@ -34,7 +34,9 @@ ARROW = b"A"
 
 
 def folders() -> Iterator[Path]:
-    """The places where a socket may lie, the best first."""
+    """The places where a socket may lie, the best first; none on a system without unix sockets."""
+    if not hasattr(socket, "AF_UNIX") or not hasattr(os, "getuid"):
+        return
     uid = os.getuid()
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime and os.path.isabs(runtime):

@@ -202,7 +202,7 @@ def test_a_statement_that_takes_too_long_is_stopped(study: store.Study, sql: str
     started = time.monotonic()
     with pytest.raises(store.BadInput, match=r"took longer than 0.3 s"):
         run_sql(study, sql, timeout_s=0.3)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
     assert run_sql(study, "SELECT 1").rows == [(1,)]
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -77,25 +77,34 @@ class Troubled:
         return getattr(self.cursor, name)
 
 
+async def until(condition: Callable[[], bool], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.005)
+
+
 async def test_a_batch_goes_at_its_size_or_its_age(study: store.Study, rows: Iterator[Row]) -> None:
     committed: list[int] = []
-    async with Writer(study, 10, 0.2, on_commit=lambda batch: committed.append(len(batch))) as writer:
+    async with Writer(study, 10, 1.0, on_commit=lambda batch: committed.append(len(batch))) as writer:
+        started = time.monotonic()
         for _ in range(25):
             await writer.put(next(rows))
-        await asyncio.sleep(0.1)
-        assert committed == [10, 10]
-        assert writer.backlog == 5
-        await asyncio.sleep(0.4)
+        await until(lambda: len(committed) == 3)
         assert committed == [10, 10, 5]
-        await writer.flush()
-        started = time.monotonic()
-        await writer.put(next(rows))
-        await writer.flush()
-        assert time.monotonic() - started < 0.19  # a flush does not wait for the age
-    assert committed == [10, 10, 5, 1]
-    assert (writer.committed, writer.backlog, writer.error) == (26, 0, None)
+        assert time.monotonic() - started >= 1.0
+    assert (writer.committed, writer.backlog, writer.error) == (25, 0, None)
     assert writer.counters.last_commit_s > 0
-    assert stored(study) == list(range(26))
+    assert stored(study) == list(range(25))
+
+
+async def test_a_flush_does_not_wait_for_the_age(study: store.Study, rows: Iterator[Row]) -> None:
+    async with Writer(study, batch_seconds=3600) as writer:
+        for number in range(3):
+            await writer.put(next(rows))
+            await asyncio.wait_for(writer.flush(), 30)
+            assert writer.committed == number + 1
+        await writer.flush()
 
 
 async def test_failures_and_predictions_go_together(study: store.Study) -> None:
@@ -157,7 +166,7 @@ async def test_a_full_queue_makes_the_loop_wait(
     original = Writer._store
 
     def dawdle(self: Writer, batch: list[Row]) -> None:
-        slow.wait(5)
+        slow.wait(60)
         original(self, batch)
 
     monkeypatch.setattr(Writer, "_store", dawdle)
