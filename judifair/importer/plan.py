@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from judifair.importer import labels, models, report
@@ -18,11 +19,15 @@ from store.errors import BadInput
 STATISTICS = ("df_dict.json", "result.json")
 """Files below `result/` that hold statistics, not answers."""
 
+LOOKED_AT = 5
+"""Elements of a file that are looked at to tell whether it holds predictions."""
+
 
 @dataclass(frozen=True, slots=True)
 class Present:
     """A file whose answers the study has."""
 
+    collection: str
     model: str
     temperature: float | None
     published_label: str | None
@@ -54,7 +59,13 @@ def find(path: Path) -> list[tuple[Path, str]]:
 
 
 def describe(
-    path: Path, name: str, *, model: str | None, file_map: FileMap, present: Mapping[str, Present]
+    path: Path,
+    name: str,
+    *,
+    collection: str,
+    model: str | None,
+    file_map: FileMap,
+    present: Mapping[str, Present],
 ) -> Planned:
     """Whose answers a file holds, by its place, its name and the map; its content is only hashed."""
     file = FileReport(path, name)
@@ -74,20 +85,19 @@ def describe(
             file.status = report.SKIPPED
             return planned
     try:
+        if not _may_hold_predictions(path):
+            file.status = report.FOREIGN
+            return planned
         file.source_hash = source_hash(path)
     except OSError as error:
         file.status, file.reason = report.BROKEN, f"cannot be read: {error.strerror or error}"
         return planned
     known = present.get(file.source_hash)
     if known is not None:
-        _as_present(file, known)
-    elif not _may_hold_predictions(path):
-        file.status = report.FOREIGN
+        _as_present(file, known, collection)
     elif file.model is None:
-        file.status, file.reason = (
-            report.NO_MODEL,
-            "neither its folders nor its name say which model answered",
-        )
+        file.status = report.NO_MODEL
+        file.reason = "neither its folders nor its name say which model answered"
     return planned
 
 
@@ -122,10 +132,10 @@ def choose(group: Sequence[Planned]) -> FileReport | None:
 
 
 def _may_hold_predictions(path: Path) -> bool:
-    """False where the file begins otherwise; one that breaks at once may, and is reported when it is read."""
+    """False where none of the first elements is one; a file that breaks at once may hold some."""
     elements = records(path)
     try:
-        return is_prediction(next(elements, None))
+        return any(is_prediction(element) for element in islice(elements, LOOKED_AT))
     except NotAnArray:
         return False
     except BrokenFile:
@@ -144,7 +154,9 @@ def _rank(file: FileReport) -> tuple[bool, bool, int, str]:
     return (file.status == report.PRESENT, "object" not in file.layout, file.rows, file.name)
 
 
-def _as_present(file: FileReport, known: Present) -> None:
+def _as_present(file: FileReport, known: Present, collection: str) -> None:
+    if known.collection != collection:
+        file.warnings.append(f"its answers are in the study already, in the collection {known.collection}")
     if file.model is not None and (file.model, file.temperature) != (known.model, known.temperature):
         file.warnings.append(
             f"its answers are in the study as those of {_named(known.model, known.temperature)}, "

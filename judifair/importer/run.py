@@ -65,7 +65,8 @@ def import_published(
     facts = _facts(result, path, None if documents is None else Path(documents))
     known = present(study)
     planned = [
-        plan.describe(file, name, model=model, file_map=file_map, present=known) for file, name in found
+        plan.describe(file, name, collection=collection, model=model, file_map=file_map, present=known)
+        for file, name in found
     ]
     result.files = [item.file for item in planned]
     result.warnings += file_map.unused()
@@ -81,13 +82,18 @@ def import_published(
 
 
 def _facts(result: ImportReport, path: Path, documents: Path | None) -> list[DocumentFacts]:
-    """The lines of the documents file: the one named, else the one that lies in the folder."""
-    if documents is None and path.is_dir() and (path / DOCUMENTS_NAME).is_file():
-        documents = path / DOCUMENTS_NAME
-    if documents is None:
+    """The lines of the documents file: the one named, else one that lies in the folder and is one."""
+    found = path / DOCUMENTS_NAME
+    if documents is None and not found.is_file():
         return []
-    facts = list(read_documents(documents))
-    result.documents, result.documents_file = len(facts), documents
+    try:
+        facts = list(read_documents(documents or found))
+    except BadInput as error:
+        if documents is not None:
+            raise
+        result.warnings.append(f"not taken for a documents file: {error.message}")
+        return []
+    result.documents, result.documents_file = len(facts), documents or found
     return facts
 
 

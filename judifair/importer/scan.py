@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from judifair import catalogue
 from judifair.importer import labels, report
-from judifair.importer.layouts import BadRecord, Reader, Record, is_prediction
+from judifair.importer.layouts import BadRecord, Reader, Record
 from judifair.importer.plan import Planned
 from judifair.importer.records import BrokenFile, NotAnArray, records
 
@@ -68,8 +69,6 @@ def read(path: Path) -> Scan | None:
     found = Scan(path)
     reader = Reader()
     for index, raw in enumerate(records(path)):
-        if index == 0 and not is_prediction(raw):
-            return None
         try:
             record = reader(raw)
         except BadRecord as error:
@@ -99,12 +98,17 @@ def _numbered(path: Path) -> Iterator[tuple[int, Record]]:
             continue  # counted and reported by `read`
 
 
+def _published(label: str | None) -> str | None:
+    known = catalogue.by_key().get(label or "")
+    return label if known is None else known.published_key
+
+
 def _name_label(planned: Planned, found: Scan) -> None:
     """The file's two labels: what the map says, then what its name, text and values say."""
     file, override = planned.file, planned.override
     said = None if override is None else override.label
     inferred = labels.infer(file.published_label, found.changed, found.values)
-    file.published_label = file.published_label or inferred.published_label or said
+    file.published_label = file.published_label or inferred.published_label or _published(said)
     file.label = said or inferred.label
     if said is None:
         file.warnings += inferred.warnings

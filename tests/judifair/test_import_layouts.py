@@ -361,3 +361,28 @@ def test_a_large_file_takes_time_and_memory_in_proportion(study, tmp_path):
     assert time.process_time() - started < 20
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 400_000  # KiB
+
+
+def test_a_documents_csv_of_another_kind_is_passed_over_and_told(study, tmp_path):
+    files.write_label(tmp_path / "PHI4_t0", "crime_time", "phi4_t0")
+    (tmp_path / "PHI4_t0" / "documents.csv").write_text("a,b\n1,2\n")
+    report = import_published(study, tmp_path / "PHI4_t0")
+    assert report.added == 60
+    assert any("documents.csv has no column id" in text for text in report.warnings)
+
+
+def test_a_bad_first_record_hides_no_file(study, tmp_path):
+    path = files.write_label(tmp_path / "PHI4_t0", "crime_time", "phi4_t0")
+    found = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(["header", *found], ensure_ascii=False), encoding="utf-8")
+    report = import_published(study, path)
+    assert report.added == 60
+    assert any("record 0 is no object" in text for _, text in report.all_warnings())
+
+
+def test_a_file_in_another_collection_is_told(study, tmp_path):
+    files.write_label(tmp_path / "PHI4_t0", "crime_time", "phi4_t0")
+    import_published(study, tmp_path / "PHI4_t0")
+    report = import_published(study, tmp_path / "PHI4_t0", collection="other")
+    assert report.added == 0
+    assert any("in the collection published" in text for _, text in report.all_warnings())
