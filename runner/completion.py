@@ -13,6 +13,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 from yarl import URL
 
+from runner.deadlines import Deadlines
 from runner.outcome import Answer, Fault, Kind
 from runner.providers import Route
 from runner.redact import Redactor
@@ -29,7 +30,8 @@ class Address:
     """Where and how to send: everything about a lane that one request needs. The key is named, not held."""
 
     url: URL
-    timeout: aiohttp.ClientTimeout
+    connect: aiohttp.ClientTimeout
+    deadlines: Deadlines
     proxy: str | None
     key: str | None
     key_header: str
@@ -76,12 +78,8 @@ def address_of(route: Route, key: str | None, path: str = "/chat/completions") -
     timeouts = route.timeouts
     return Address(
         url=URL(url),
-        timeout=aiohttp.ClientTimeout(
-            total=timeouts.total,
-            connect=None,  # would count the wait for a pooled connection, which the lane has already done
-            sock_connect=timeouts.connect,
-            sock_read=timeouts.first_byte,
-        ),
+        connect=aiohttp.ClientTimeout(total=None, sock_connect=timeouts.connect),
+        deadlines=Deadlines(timeouts.first_byte, timeouts.total),
         proxy=proxy_for(url),
         key=key,
         key_header=route.key_header,
@@ -111,6 +109,7 @@ def new_session() -> aiohttp.ClientSession:
 
 async def complete(session: aiohttp.ClientSession, address: Address, body: bytes, redactor: Redactor) -> Sent:
     """Send one body and read the reply. Raises nothing but CancelledError."""
+    exchange = address.deadlines.start()
     started = time.perf_counter()
     headers = _NO_HEADERS
     try:
@@ -118,29 +117,28 @@ async def complete(session: aiohttp.ClientSession, address: Address, body: bytes
             address.url,
             data=body,
             headers=address.headers(),
-            timeout=address.timeout,
+            timeout=address.connect,
             proxy=address.proxy,
             allow_redirects=False,
         ) as response:
+            exchange.begun = True
             headers = response.headers
             result = read(response.status, headers, await response.read(), redactor)
-    except TimeoutError as error:
-        result = Fault(Kind.TIMEOUT, _which_timeout(error, address.timeout))
+    except asyncio.CancelledError:
+        if not exchange.given_up():
+            raise
+        result = Fault(Kind.TIMEOUT, str(exchange.too_late))
+    except TimeoutError:
+        result = Fault(Kind.TIMEOUT, f"no connection within {address.connect.sock_connect:g} s")
     except aiohttp.ClientPayloadError as error:
         result = Fault(Kind.BAD_BODY, redactor.clean(f"the body broke off: {_says(error)}"))
     except aiohttp.ClientResponseError as error:
         result = Fault(Kind.BAD_BODY, redactor.clean(f"no HTTP: {error.message}"))
     except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError, ValueError) as error:
         result = Fault(Kind.CONNECTION, redactor.clean(_says(error)))
+    finally:
+        address.deadlines.end(exchange)
     return Sent(result, headers, time.perf_counter() - started)
-
-
-def _which_timeout(error: TimeoutError, timeout: aiohttp.ClientTimeout) -> str:
-    if isinstance(error, aiohttp.ConnectionTimeoutError):
-        return f"no connection within {timeout.sock_connect:g} s"
-    if isinstance(error, aiohttp.SocketTimeoutError):
-        return f"no byte for {timeout.sock_read:g} s"
-    return f"not complete within {timeout.total:g} s"
 
 
 def _says(error: BaseException) -> str:

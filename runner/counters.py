@@ -48,7 +48,7 @@ class LaneCounters:
         "cached_tokens",
         "completion_tokens",
         "cost_usd",
-        "kinds",
+        "faults",
         "last_error",
         "last_error_at",
         "latencies",
@@ -56,7 +56,7 @@ class LaneCounters:
     )
 
     def __init__(self) -> None:
-        self.kinds: Counter[Kind] = Counter()
+        self.faults: Counter[Kind] = Counter()
         self.answers = 0
         self.prompt_tokens = 0
         self.cached_tokens = 0
@@ -66,9 +66,13 @@ class LaneCounters:
         self.last_error: str | None = None
         self.last_error_at = 0.0
 
+    def tries(self) -> dict[str, int]:
+        """All tries by kind, answers as "ok"."""
+        answers = {"ok": self.answers} if self.answers else {}
+        return {**answers, **{kind.value: count for kind, count in dict(self.faults).items()}}
+
     def answered(self, answer: Answer, latency_s: float, cost_usd: float | None) -> None:
         """Count an answer and what it used."""
-        self.kinds[Kind.OK] += 1
         self.answers += 1
         self.latencies.add(latency_s)
         self.prompt_tokens += answer.prompt_tokens or 0
@@ -78,7 +82,7 @@ class LaneCounters:
 
     def failed(self, fault: Fault, wall_time: float) -> None:
         """Count a fault."""
-        self.kinds[fault.kind] += 1
+        self.faults[fault.kind] += 1
         self.last_error = f"{fault.kind}: {fault.message}"
         self.last_error_at = wall_time
 

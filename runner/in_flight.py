@@ -17,20 +17,17 @@ class InFlight:
     follows a doubling, so the capacity lies somewhere in the upper half: it cuts to half.
     """
 
-    __slots__ = ("_ceiling", "_cut_at", "_fast_below", "_limit", "cuts", "most")
+    __slots__ = ("_ceiling", "_cut_at", "_fast_below", "_limit", "cuts", "limit", "most")
 
     def __init__(self, most: int, start: int) -> None:
         self.most = most
         self._limit = float(min(start, most))
+        self.limit = int(self._limit)
+        """The most requests to keep open now."""
         self._fast_below = float(most)
         self._ceiling: float | None = None
         self._cut_at = -1e9
         self.cuts = 0
-
-    @property
-    def limit(self) -> int:
-        """The most requests to keep open now."""
-        return int(self._limit)
 
     @property
     def ceiling(self) -> int | None:
@@ -52,6 +49,7 @@ class InFlight:
             if near and now - self._cut_at < _FORGET_S:
                 step *= 0.25
         self._limit = min(self._limit + step, float(self.most))
+        self.limit = int(self._limit)
 
     def overloaded(self, sent_at: float, now: float) -> bool:
         """The server said it has too much. True if this began an episode, and the limit was cut."""
@@ -62,6 +60,7 @@ class InFlight:
         self._ceiling = self._limit
         self._fast_below = self._limit * (_FIRST_CUT if first else _NEAR)
         self._limit = max(1.0, self._limit * (_FIRST_CUT if first else _CUT))
+        self.limit = int(self._limit)
         self.cuts += 1
         return True
 
@@ -70,3 +69,4 @@ class InFlight:
         if self._limit > 1.0:
             self._fast_below = max(self._limit * _NEAR, 2.0)
         self._limit = 1.0
+        self.limit = 1

@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from runner.completion import Address, Sent, address_of
 from runner.counters import LaneCounters
 from runner.in_flight import InFlight
 from runner.options import RunOptions
 from runner.outcome import Answer, Fault, Kind
-from runner.pace import Pace, Ticket
+from runner.pace import Pace, Slot
 from runner.providers import Route
 from runner.request import Bodies
 from runner.server_limits import allowance, speaks_of_limits
 from runner.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from runner.results import Item
 
 OUTAGE_AFTER = 10
 """Errors in a row, from a whole lane, that look like the server's and not the queries'."""
@@ -36,15 +40,18 @@ class Key:
     parked: str | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Permit:
-    """That one request is open, and what it took."""
+    """One open request: its query, its lane, and what it took of the lane's limits."""
 
+    item: Item
+    lane: Lane
     sent_at: float
-    requests: Ticket | None
-    tokens: Ticket | None
-    reserved_usd: float
     prompt_tokens: float
+    tokens: float
+    slot: Slot | None
+    """Of the token limit's ledger."""
+    reserved_usd: float
 
 
 class Lane:
@@ -82,6 +89,8 @@ class Lane:
         self._backoffs = 0
         self._backed_off_at = -1e9
         self._rejection = ("", 0)
+        prices = route.prices
+        self._prices = None if prices is None else (prices.input / 1e6, prices.output / 1e6)
 
     # What may be sent
 
@@ -102,8 +111,8 @@ class Lane:
 
     def dearest(self, prompt_tokens: float, max_tokens: int) -> float:
         """The most that a request can cost, in US dollars."""
-        prices = self.route.prices
-        return 0.0 if prices is None else prices.cost(math.ceil(prompt_tokens), 0, max_tokens)
+        prices = self._prices
+        return 0.0 if prices is None else prompt_tokens * prices[0] + max_tokens * prices[1]
 
     def ready_in(self, tokens: float, now: float) -> float:
         """Seconds until a request of so many tokens may go.
@@ -113,26 +122,25 @@ class Lane:
         if self.in_flight >= self.limit.limit or self.parked is not None:
             return math.inf
         wait = self.paused_until - now
-        if self.requests is not None:
-            wait = max(wait, self.requests.wait(1.0, now))
-        if self.tokens is not None:
-            wait = max(wait, self.tokens.wait(tokens, now))
+        if self.requests is not None and (paced := self.requests.wait(1.0, now)) > wait:
+            wait = paced
+        if self.tokens is not None and (paced := self.tokens.wait(tokens, now)) > wait:
+            wait = paced
         return wait if wait > 0 else 0.0
 
     def is_up(self, now: float, patience_s: float) -> bool:
         """Worth waiting for rather than failing over: not parked, in an outage, or sent away for long."""
         return self.parked is None and not self.outage and self.paused_until - now < patience_s
 
-    def begin(self, prompt_tokens: float, tokens: float, reserved_usd: float, now: float) -> Permit:
+    def begin(
+        self, item: Item, prompt_tokens: float, tokens: float, reserved_usd: float, now: float
+    ) -> Permit:
         """A request goes out now."""
         self.in_flight += 1
-        return Permit(
-            sent_at=now,
-            requests=None if self.requests is None else self.requests.take(1.0, now),
-            tokens=None if self.tokens is None else self.tokens.take(tokens, now),
-            reserved_usd=reserved_usd,
-            prompt_tokens=prompt_tokens,
-        )
+        if self.requests is not None:
+            self.requests.take(1.0, now)
+        slot = None if self.tokens is None else self.tokens.take(tokens, now)
+        return Permit(item, self, now, prompt_tokens, tokens, slot, reserved_usd)
 
     # What came of it
 
@@ -153,22 +161,23 @@ class Lane:
             if told.remaining is not None and told.remaining < 1 and told.reset_s is not None:
                 self._pause(told.reset_s, now)
 
-    def answered(self, answer: Answer, permit: Permit, chars: int, now: float) -> None:
+    def answered(self, answer: Answer, permit: Permit, now: float) -> None:
         """An answer came."""
         self.limit.succeeded(self.in_flight, permit.sent_at, now)
-        self._trouble_since = None
-        self._in_a_row = 0
-        self._rejection = ("", 0)
-        if permit.sent_at >= self._backed_off_at:
-            self._backoffs = 0
-            self.outage = False
-        if answer.prompt_tokens is not None and chars:
-            self._per_char = _blend(self._per_char, answer.prompt_tokens / chars)
-        if answer.completion_tokens is not None:
-            self._completion = _blend(self._completion, float(answer.completion_tokens))
-        if self.tokens is not None and permit.tokens is not None and answer.prompt_tokens is not None:
-            out = (answer.completion_tokens or 0) if self._counts_used else self._max_tokens
-            self.tokens.settle(permit.tokens, answer.prompt_tokens + out)
+        if self._trouble_since is not None:
+            self._trouble_since = None
+            self._in_a_row = 0
+            if permit.sent_at >= self._backed_off_at:
+                self._backoffs = 0
+                self.outage = False
+        prompt, completion = answer.prompt_tokens, answer.completion_tokens
+        if prompt is not None and permit.item.chars:
+            self._per_char = _blend(self._per_char, prompt / permit.item.chars)
+        if completion is not None:
+            self._completion = _blend(self._completion, completion)
+        if self.tokens is not None and permit.slot is not None and prompt is not None:
+            counted = prompt + (completion or 0) if self._counts_used else prompt + self._max_tokens
+            self.tokens.settle(permit.slot, counted - permit.tokens)
 
     def refused(self, fault: Fault, permit: Permit, now: float) -> None:
         """429 or 529: the server has too much, or we are too fast."""

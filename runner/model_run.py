@@ -19,7 +19,7 @@ from runner.backlog import Backlog
 from runner.budget import Budget
 from runner.completion import Sent, complete
 from runner.counters import ModelCounters
-from runner.lane import Lane, Permit
+from runner.lane import Permit
 from runner.outcome import PARKING, REQUEUED, TERMINAL, Answer, Fault, Kind
 from runner.redact import Redactor
 from runner.results import Item, Rows
@@ -36,15 +36,6 @@ if TYPE_CHECKING:
 
 MOST_PROBES = 12
 """Tries of one query in outages of its lane that cost it nothing; beyond, the query itself is the trouble."""
-
-
-@dataclass(slots=True)
-class Assignment:
-    """A query, the lane that takes it, and what it took from the lane's limits."""
-
-    item: Item
-    lane: Lane
-    permit: Permit
 
 
 @dataclass(slots=True)
@@ -75,12 +66,12 @@ class ModelRun:
     failure: str | None = None
     fatal: BaseException | None = None
     out_of_money: bool = False
-    last_event: float = field(default_factory=time.monotonic)
+    last_event: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     unstored: list[PredictionRow | FailureRow] = field(default_factory=list)
     """What arrived but was not handed to the writer, as all was stopped."""
-    _open: dict[int, Assignment] = field(default_factory=dict)
+    _open: set[Permit] = field(default_factory=set)
     _workers: set[asyncio.Task[None]] = field(default_factory=set)
-    _idle: deque[asyncio.Future[Assignment]] = field(default_factory=deque)
+    _idle: deque[asyncio.Future[Permit]] = field(default_factory=deque)
     _stopping: bool = False
     _timer: asyncio.TimerHandle | None = None
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
@@ -104,7 +95,7 @@ class ModelRun:
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-        self._keep_spares(assignment.item for assignment in self._open.values())
+        self._keep_spares(permit.item for permit in self._open)
         self._open.clear()
         self._check_done()
 
@@ -125,16 +116,16 @@ class ModelRun:
 
     def cut_off_stalled(self) -> int:
         """Cancel every open request and ask its query again; for the watchdog."""
-        stalled = list(self._open.values())
+        stalled = list(self._open)
         self._open.clear()
         self._idle.clear()
         for worker in self._workers:
             worker.cancel()
-        for assignment in stalled:
-            assignment.lane.in_flight -= 1
-            self.shared.budget.settle(assignment.permit.reserved_usd, assignment.permit.reserved_usd)
-        self.backlog.again(assignment.item for assignment in stalled)
-        self.last_event = time.monotonic()
+        for permit in stalled:
+            permit.lane.in_flight -= 1
+            self.shared.budget.settle(permit.reserved_usd, permit.reserved_usd)
+        self.backlog.again(permit.item for permit in stalled)
+        self.last_event = self._loop.time()
         self.dispatch()
         return len(stalled)
 
@@ -142,39 +133,41 @@ class ModelRun:
 
     def dispatch(self) -> None:
         """Give out as many queries as the lanes take now."""
-        while (assignment := self._next()) is not None:
+        while (permit := self._next()) is not None:
             while self._idle:
                 waiting = self._idle.popleft()
                 if not waiting.done():
-                    waiting.set_result(assignment)
+                    waiting.set_result(permit)
                     break
             else:
-                worker = self._loop.create_task(self._work(assignment))
+                worker = self._loop.create_task(self._work(permit))
                 self._workers.add(worker)
                 worker.add_done_callback(self._worker_ended)
 
-    async def _work(self, assignment: Assignment) -> None:
-        shared = self.shared
+    async def _work(self, permit: Permit) -> None:
+        shared, still_open = self.shared, self._open
         while True:
-            item, lane, permit = assignment.item, assignment.lane, assignment.permit
+            item, lane = permit.item, permit.lane
             try:
                 body = lane.bodies.body(item.query, item.max_tokens)
                 sent = await complete(shared.session, lane.address, body, shared.redactor)
-                row = self._took(item, lane, permit, sent)
+                row = self._took(permit, sent)
                 if row is not None:
                     await self._store(row)
             finally:
-                if self._open.pop(id(permit), None) is not None:
+                if permit in still_open:
+                    still_open.remove(permit)
                     lane.in_flight -= 1
-            self.last_event = time.monotonic()
+            self.last_event = self._loop.time()
             following = self._next()
-            self.dispatch()
-            if following is None:
+            if following is not None:
+                self.dispatch()
+            else:
                 self._check_done()
-                waiting: asyncio.Future[Assignment] = self._loop.create_future()
+                waiting: asyncio.Future[Permit] = self._loop.create_future()
                 self._idle.append(waiting)
                 following = await waiting
-            assignment = following
+            permit = following
 
     def _worker_ended(self, worker: asyncio.Task[None]) -> None:
         self._workers.discard(worker)
@@ -190,9 +183,15 @@ class ModelRun:
         except EvenhandError as error:
             self._end_all(error)
 
-    def _next(self) -> Assignment | None:
+    def _next(self) -> Permit | None:
         """The next query with a lane that takes it now; None if there is none, with the timer set."""
         if self._stopping:
+            return None
+        capacity = self.router.capacity()
+        if len(self._open) >= capacity:
+            if capacity == 0:
+                self.failure = f"No way is left to ask {self.settings.model}: {self.router.why_parked()}"
+                self.drain()
             return None
         now = self._loop.time()
         item = self.backlog.peek(now)
@@ -202,25 +201,21 @@ class ModelRun:
                 self._wake_at(due)
             return None
         most = self.settings.max_tokens if item.max_tokens is None else item.max_tokens
-        choice = self.router.choose(item, most, self.backlog.utf8_per_char, now)
-        lane = choice.lane
+        lane, prompt_tokens, tokens, wait = self.router.choose(item, most, self.backlog.utf8_per_char, now)
         if lane is None:
-            if choice.wait_s < math.inf:
-                self._wake_at(now + choice.wait_s)
-            elif (reasons := self.router.parked()) is not None:
-                self.failure = f"No way is left to ask {self.settings.model}: {'; '.join(reasons)}"
-                self.drain()
+            if wait < math.inf:
+                self._wake_at(now + wait)
             return None
-        dearest = lane.dearest(choice.prompt_tokens, most)
+        dearest = lane.dearest(prompt_tokens, most)
         if not self.shared.budget.reserve(dearest):
             if self.shared.budget.exhausted:
                 self.out_of_money = True
                 self.drain()
             return None
         self.backlog.pop(item)
-        permit = lane.begin(choice.prompt_tokens, choice.tokens, dearest, now)
-        assignment = self._open[id(permit)] = Assignment(item, lane, permit)
-        return assignment
+        permit = lane.begin(item, prompt_tokens, tokens, dearest, now)
+        self._open.add(permit)
+        return permit
 
     def _wake_at(self, when: float) -> None:
         timer = self._timer
@@ -236,26 +231,25 @@ class ModelRun:
 
     # Receiving
 
-    def _took(self, item: Item, lane: Lane, permit: Permit, sent: Sent) -> PredictionRow | FailureRow | None:
+    def _took(self, permit: Permit, sent: Sent) -> PredictionRow | FailureRow | None:
         """Count a reply and decide what becomes of its query; the row to store, if that is settled."""
         now = self._loop.time()
-        result = sent.result
+        result, lane = sent.result, permit.lane
         lane.heard(sent, now)
         if isinstance(result, Answer):
-            return self._answered(item, lane, permit, result, sent.latency_s)
+            return self._answered(permit, result, sent.latency_s, now)
         # What a request that broke off has cost is not known: its prompt is taken to be paid.
         broke_off = result.kind in (Kind.TIMEOUT, Kind.BAD_BODY)
         lost = lane.dearest(permit.prompt_tokens, 0) if broke_off else 0.0
         self.shared.budget.settle(permit.reserved_usd, lost)
         lane.counters.failed(result, time.time())
-        return self._faulted(item, lane, permit, result)
+        return self._faulted(permit, result, now)
 
-    def _answered(
-        self, item: Item, lane: Lane, permit: Permit, answer: Answer, latency_s: float
-    ) -> PredictionRow | None:
+    def _answered(self, permit: Permit, answer: Answer, latency_s: float, now: float) -> PredictionRow | None:
+        item, lane = permit.item, permit.lane
         cost = self.rows.cost(lane, answer)
         self.shared.budget.settle(permit.reserved_usd, permit.reserved_usd if cost is None else cost)
-        lane.answered(answer, permit, item.chars, self._loop.time())
+        lane.answered(answer, permit, now)
         lane.counters.answered(answer, latency_s, cost)
         if answer.model:
             self.counters.returned_models[answer.model] += 1
@@ -268,10 +262,8 @@ class ModelRun:
         self.counters.settled(answer.outcome)
         return row
 
-    def _faulted(
-        self, item: Item, lane: Lane, permit: Permit, fault: Fault
-    ) -> PredictionRow | FailureRow | None:
-        now = self._loop.time()
+    def _faulted(self, permit: Permit, fault: Fault, now: float) -> PredictionRow | FailureRow | None:
+        item, lane = permit.item, permit.lane
         if fault.kind in TERMINAL:
             lane.rejected(fault)
             return self._given_up(item, fault.kind.value, fault)

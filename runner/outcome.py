@@ -9,7 +9,6 @@ from enum import StrEnum
 class Kind(StrEnum):
     """What a request came to; tries are counted by these."""
 
-    OK = "ok"
     RATE_LIMITED = "rate_limited"
     OVERLOADED = "overloaded"
     TIMEOUT = "timeout"

@@ -23,14 +23,8 @@ _GENTLEST = 0.7
 _RECOVERY_S = 30.0
 
 
-class Ticket:
-    """What one request took from a limit."""
-
-    __slots__ = ("amount", "slot")
-
-    def __init__(self, slot: list[float], amount: float) -> None:
-        self.slot = slot
-        self.amount = amount
+Slot = list[float]
+"""Of the ledger: time of its last request (so that nothing leaves too early), amount, time of its first."""
 
 
 class Pace:
@@ -43,8 +37,7 @@ class Pace:
         self._share = 1.0
         self._limit = per_minute
         self._free_at = now + SLACK_S
-        self._ledger: deque[list[float]] = deque()
-        """Slots: time of the last request (so that nothing leaves too early), amount, time of the first."""
+        self._ledger: deque[Slot] = deque()
         self._sum = 0.0
         self._refused_at = -1e9
 
@@ -71,9 +64,10 @@ class Pace:
                 return time - horizon
         return self._ledger[-1][0] - horizon
 
-    def take(self, amount: float, now: float) -> Ticket:
-        """Count so much as sent now."""
-        self._free_at = max(self._free_at, now) + amount * MINUTE / self._limit
+    def take(self, amount: float, now: float) -> Slot:
+        """Count so much as sent now; `settle` takes what this gives."""
+        free_at = self._free_at
+        self._free_at = (free_at if free_at > now else now) + amount * MINUTE / self._limit
         ledger = self._ledger
         if ledger and now - ledger[-1][2] < SLOT_S:
             slot = ledger[-1]
@@ -83,15 +77,13 @@ class Pace:
             slot = [now, amount, now]
             ledger.append(slot)
         self._sum += amount
-        return Ticket(slot, amount)
+        return slot
 
-    def settle(self, ticket: Ticket, amount: float) -> None:
-        """What was sent turned out to count as so much."""
-        change = amount - ticket.amount
-        ticket.amount = amount
+    def settle(self, slot: Slot, change: float) -> None:
+        """What was sent in this slot turned out to count as so much more (or, below zero, less)."""
         self._free_at += change * MINUTE / self._limit
-        if self._ledger and ticket.slot[0] >= self._ledger[0][0]:
-            ticket.slot[1] += change
+        if self._ledger and slot[0] >= self._ledger[0][0]:
+            slot[1] += change
             self._sum += change
 
     def refused(self, now: float) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from runner.lane import Lane
 from runner.results import Item
@@ -14,15 +13,9 @@ FAIL_OVER_AFTER_S = 5.0
 """A provider that sends us away for longer than this is not waited for while another is up."""
 
 
-@dataclass(slots=True)
-class Choice:
-    """A lane that takes the query now, and what its limits will count; or how long to wait."""
-
-    lane: Lane | None
-    prompt_tokens: float = 0.0
-    tokens: float = 0.0
-    wait_s: float = math.inf
-    """Infinity: until something happens."""
+Choice = tuple[Lane | None, float, float, float]
+"""A lane that takes the query now, the tokens of the prompt and those that its limit will count, 0; or None
+and, last, the seconds to wait (infinity: until something happens)."""
 
 
 class Router:
@@ -33,10 +26,13 @@ class Router:
         self.lanes = list(lanes)
         self._groups = [list(group) for _, group in by_provider]
 
-    def parked(self) -> list[str] | None:
-        """Why no lane is left, reason by reason; None while one is."""
-        reasons = [lane.parked for lane in self.lanes]
-        return None if None in reasons else list(dict.fromkeys(str(reason) for reason in reasons))
+    def capacity(self) -> int:
+        """How many requests may be open at once; 0 when no lane is left."""
+        return sum(lane.limit.limit for lane in self.lanes if lane.parked is None)
+
+    def why_parked(self) -> str:
+        """Why lanes take part no more, each reason once."""
+        return "; ".join(dict.fromkeys(lane.parked for lane in self.lanes if lane.parked is not None))
 
     def choose(self, item: Item, max_tokens: int, utf8_per_char: float, now: float) -> Choice:
         """The lane for this query. One that is busy or paced is waited for, one that is down is not."""
@@ -45,22 +41,21 @@ class Router:
             groups = sorted(groups, key=lambda group: group[0].route.provider == item.avoid)
         soonest = math.inf
         for group in groups:
-            best: Choice | None = None
-            busy = 0
+            best: tuple[float, int, Lane, float, float] | None = None
             up = False
             for lane in group:
                 if lane.parked is not None:
                     continue
-                up = up or lane.is_up(now, FAIL_OVER_AFTER_S)
                 prompt = lane.prompt_tokens(item.chars, utf8_per_char)
                 tokens = prompt + lane.completion_tokens(max_tokens)
                 wait = lane.ready_in(tokens, now)
-                if best is None or (wait, lane.in_flight) < (best.wait_s, busy):
-                    best, busy = Choice(lane, prompt, tokens, wait), lane.in_flight
+                up = up or lane.is_up(now, FAIL_OVER_AFTER_S)
+                if best is None or (wait, lane.in_flight) < best[:2]:
+                    best = (wait, lane.in_flight, lane, prompt, tokens)
             if best is not None:
-                if best.wait_s <= 0:
-                    return best
-                soonest = min(soonest, best.wait_s)
+                if best[0] <= 0:
+                    return best[2], best[3], best[4], 0.0
+                soonest = min(soonest, best[0])
                 if up:
                     break
-        return Choice(None, wait_s=soonest)
+        return None, 0.0, 0.0, soonest

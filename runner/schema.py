@@ -100,7 +100,7 @@ class Timeouts(Part):
 
     connect: float = Field(default=15, gt=0)
     first_byte: float = Field(default=240, gt=0)
-    """The longest silence on a connection; an answer that is not streamed is silent until it is ready."""
+    """Until the reply begins; an answer that is not streamed begins when it is ready."""
     total: float = Field(default=300, gt=0)
 
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from runner.lane import Lane
 from runner.model_run import ModelRun
-from runner.outcome import REQUEUED, Kind
+from runner.outcome import REQUEUED
 
 if TYPE_CHECKING:
     from store.writer import Counters as WriterCounters
 
-_NO_ERRORS = {Kind.OK, *REQUEUED}
+_NO_ERRORS = {"ok", *REQUEUED}
 
 
 def snapshot_of_lane(lane: Lane, now: float, wall_time: float) -> dict[str, Any]:
     """One lane: its limits now, and what went through it."""
     counters = lane.counters
-    tries = {kind.value: count for kind, count in dict(counters.kinds).items()}
+    tries = counters.tries()
     return {
         "lane": lane.name,
         "in_flight": lane.in_flight,

@@ -80,9 +80,9 @@ def test_a_delay_is_made_up_for_only_a_little():
 
 def test_settling_gives_back_what_was_not_used():
     pace = Pace(6000, 0.0)
-    ticket = pace.take(3000, 0.0)
+    slot = pace.take(3000, 0.0)
     assert pace.wait(1, 0.0) == pytest.approx(30, abs=0.1)
-    pace.settle(ticket, 100)
+    pace.settle(slot, 100 - 3000)
     assert pace.wait(1, 0.0) == pytest.approx(1, abs=0.1)
 
 
