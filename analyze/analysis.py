@@ -18,6 +18,9 @@ import pyarrow as pa
 
 from analyze import frame as frames
 from analyze import tables
+from analyze.across.attributes import load_attributes
+from analyze.across.rows import Body
+from analyze.across.run import BODY_KEY, across
 from analyze.estimate import Engine, Estimate, deviation, estimate_label
 from analyze.frame import Cell, Frame, HoldsConnection, LabelRows
 from analyze.inference import model as inferences
@@ -124,6 +127,7 @@ def run(
     inference: bool = True,
     draws: int = 99_999,
     seed: int = 2026,
+    attributes: Path | str | None = None,
     progress: Progress | None = None,
 ) -> Analysis:
     """Analyse a study and put the results in its tables, in the place of earlier ones.
@@ -139,6 +143,7 @@ def run(
         inference: run the tests of [inference], under the codings that it names.
         draws: of signs, where not all patterns are gone through.
         seed: of the draws.
+        attributes: a TOML file of models' attributes (`analyze.across.attributes`), to hold against metrics.
         progress: called after each label.
 
     Raises BadInput for a specification, coding, model or collection that does not fit the study, RunFailed
@@ -148,6 +153,7 @@ def run(
     connection = frames.connection_of(study)
     timings = Timings()
     options = Options(engine, audit, inference, Signs(draws, seed), progress)
+    known = {} if attributes is None else load_attributes(attributes)
     with timings.of("sql"):
         cells = frames.cells(connection, specs, codings=codings, models=models, collections=collections)
     found: dict[str, list[tuple[Cell, Any]]] = {name: [] for name in ROWS}
@@ -165,9 +171,15 @@ def run(
     with timings.of("writing"):
         results = {name: tables.arrow(Cell, kind, found[name]) for name, kind in ROWS.items()}
         everything = not (codings or models or collections)
-        together = {_all_models(cell) for cell in cells}
-        tables.replace(connection, results, [*cells, *together], CELL_KEY, everything=everything)
-    return Analysis(specs, tuple(cells), results, timings)
+        together = [*dict.fromkeys(_all_models(cell) for cell in cells)]
+        bodies = [*dict.fromkeys(Body(cell.collection, cell.coding) for cell in cells)]
+        designs = {b.coding: frames.read_designs(connection, specs, b.coding) for b in bodies}
+        measured = [(cell, tests.measured) for cell, tests in inferred]
+        with tables.transaction(connection):
+            tables.replace(connection, results, [*cells, *together], CELL_KEY, everything=everything)
+            over = across(connection, bodies, designs, measured, options.signs, known)
+            tables.replace(connection, over, bodies, BODY_KEY, everything=everything)
+    return Analysis(specs, tuple(cells), results | over, timings)
 
 
 def _analyse(

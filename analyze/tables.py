@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
@@ -35,6 +36,21 @@ def _plain(hint: Any) -> type:
     return typing.cast(type, hint)
 
 
+@contextmanager
+def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """All or nothing. Raises RunFailed where the database cannot be written; then nothing has changed."""
+    try:
+        connection.execute("BEGIN")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+    except duckdb.Error as error:
+        raise RunFailed(f"the results could not be written: {error}") from error
+
+
 def replace(
     connection: duckdb.DuckDBPyConnection,
     tables: Mapping[str, pa.Table],
@@ -43,28 +59,19 @@ def replace(
     *,
     everything: bool,
 ) -> None:
-    """Put `tables` (name -> rows) in the place of what was there, in one transaction.
+    """Put `tables` (name -> rows) in the place of what was there; to be called within a transaction.
 
-    Old rows whose columns `names` equal those of one of `keys` go; with `everything`, all do. Raises
-    RunFailed where the database does not have the tables or cannot be written; then nothing has changed.
+    Old rows whose columns `names` equal those of one of `keys` go; with `everything`, all do.
     """
     listed = ", ".join(names)
     where = "" if everything else f"WHERE ({listed}) IN (SELECT {listed} FROM replaced_keys)"
     replaced = pa.table({name: pa.array([getattr(key, name) for key in keys], pa.string()) for name in names})
+    connection.register("replaced_keys", replaced)
     try:
-        connection.register("replaced_keys", replaced)
-        connection.execute("BEGIN")
-        try:
-            for name, table in tables.items():
-                connection.execute(f"DELETE FROM {name} {where}")
-                connection.register("new_rows", table)
-                connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM new_rows")
-                connection.unregister("new_rows")
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        finally:
-            connection.unregister("replaced_keys")
-    except duckdb.Error as error:
-        raise RunFailed(f"the results could not be written: {error}") from error
+        for name, table in tables.items():
+            connection.execute(f"DELETE FROM {name} {where}")
+            connection.register("new_rows", table)
+            connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM new_rows")
+            connection.unregister("new_rows")
+    finally:
+        connection.unregister("replaced_keys")

@@ -201,11 +201,10 @@ def main() -> None:
         )
         total, cpu = time.perf_counter() - started, time.process_time() - cpu
         study.close()
-    print(
-        f"{found.estimates.num_rows:,} estimates by {options.engine} in {total:.1f} s ({cpu:.1f} s of CPU), of these"
-    )
+    print(f"{found.estimates.num_rows:,} estimates by {options.engine} in {total:.1f} s, of these")
     for kind, seconds in found.timings.items():
         print(f"  {kind:12} {seconds:6.2f} s")
+    print(f"  CPU of all threads {cpu:.1f} s")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
 
 

@@ -109,7 +109,8 @@ def compare(
         for name, rows in _compare(connection, specs, pair, figures).items():
             found[name] += [(pair, row) for row in rows]
     results = {name: tables.arrow(Pair, kind, found[name]) for name, kind in ROWS.items()}
-    tables.replace(connection, results, pairs, PAIR_KEY, everything=False)
+    with tables.transaction(connection):
+        tables.replace(connection, results, pairs, PAIR_KEY, everything=False)
     return Comparison(tuple(pairs), results)
 
 

@@ -10,6 +10,7 @@ one document are the nearest there is to repeats: they differ in words that shou
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -17,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from analyze.frame import Floats, Frame
+from analyze.frame import Floats, Frame, encode
 from analyze.inference.rows import InconsistencyTest
 from analyze.metrics import ALL, ModelMetric
 
@@ -28,19 +29,38 @@ BOOTSTRAPS = 2_000
 NO_REPEATS = "no prompt was repeated: the noise in it is not known"
 
 
-def inconsistency_tests(
-    connection: duckdb.DuckDBPyConnection, frame: Frame, seed: int = 0
-) -> list[InconsistencyTest]:
-    """One row for each label. `frame_rows` must be registered."""
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """One label's pairs, by document."""
+
+    label: str
+    documents: list[str]
+    counts: Floats
+    """(documents, 4): pairs of values, those that differ, pairs of repeats, those that differ."""
+
+
+def pair_counts(connection: duckdb.DuckDBPyConnection, frame: Frame) -> list[PairCounts]:
+    """Pairs and differences by label and document. `frame_rows` must be registered."""
     table: pa.Table = connection.sql(_PAIRS).to_arrow_table()
-    labels = np.array(table["label"].to_pylist(), dtype=object)
+    codes, labels = encode(table["label"])
+    documents = np.array(table["doc_id"].to_pylist(), dtype=object)
     counts = np.column_stack(
         [
             np.asarray(table[name].to_numpy(), dtype=np.float64)
             for name in ("pairs", "differ", "repeated", "repeated_differ")
         ]
     )
-    return [_label(rows.design.label, counts[labels == rows.design.label], seed) for rows in frame]
+    found = []
+    for rows in frame:
+        label = rows.design.label
+        at = codes == labels.index(label) if label in labels else np.zeros(len(codes), dtype=np.bool_)
+        found.append(PairCounts(label, documents[at].tolist(), counts[at]))
+    return found
+
+
+def inconsistency_tests(pairs: list[PairCounts], seed: int = 0) -> list[InconsistencyTest]:
+    """One row for each label."""
+    return [_label(one.label, one.counts, seed) for one in pairs]
 
 
 def _label(label: str, counts: Floats, seed: int) -> InconsistencyTest:

@@ -11,11 +11,17 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from analyze.across.temperature import EFFECT, INCONSISTENCY, Measured
 from analyze.frame import Frame, Ints
 from analyze.inference.family import global_tests, label_tests
 from analyze.inference.flips import FlipResults, flip
 from analyze.inference.imbalance import imbalance_tests
-from analyze.inference.inconsistency import inconsistency_tests, model_inconsistency
+from analyze.inference.inconsistency import (
+    PairCounts,
+    inconsistency_tests,
+    model_inconsistency,
+    pair_counts,
+)
 from analyze.inference.missing import missing_tests
 from analyze.inference.rows import (
     GlobalTest,
@@ -55,6 +61,8 @@ class ModelInference:
     others: dict[str, Sequence[Any]]
     metrics: list[ModelMetric]
     flips: FlipResults
+    measured: list[Measured]
+    """By document, for comparisons between temperatures."""
 
     def tables(self) -> dict[str, Sequence[Any]]:
         """The rows by table."""
@@ -80,7 +88,8 @@ def infer(
     values = _values(scored, results, inference, labels)
     connection.register("frame_rows", frame.table)
     try:
-        inconsistency = inconsistency_tests(connection, frame)
+        pairs = pair_counts(connection, frame)
+        inconsistency = inconsistency_tests(pairs)
         metrics = model_inconsistency(connection, inconsistency)
         switches = _switches(connection)
         missing = missing_tests(connection, frame, scored, inference)
@@ -98,7 +107,26 @@ def infer(
         },
         metrics=metrics,
         flips=results,
+        measured=_measured(frame, scored, pairs, numbers),
     )
+
+
+def _measured(
+    frame: Frame, scored: Sequence[Scored], pairs: Sequence[PairCounts], numbers: Ints
+) -> list[Measured]:
+    found: list[Measured] = []
+    for one in scored:
+        for value in one.scores.values if one.scores is not None else ():
+            known = np.isfinite(value.difference)
+            at = numbers[value.doc[known]]
+            found.append(Measured(value.label, value.value, EFFECT, at, value.difference[known]))
+    code = {document: i for i, document in enumerate(frame.documents)}
+    for of_label in pairs:
+        known = of_label.counts[:, 0] > 0
+        documents = numbers[[code[document] for document in of_label.documents]]
+        amounts = of_label.counts[known, 1] / of_label.counts[known, 0]
+        found.append(Measured(of_label.label, "", INCONSISTENCY, documents[known], amounts))
+    return found
 
 
 def _values(

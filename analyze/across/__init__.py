@@ -1,0 +1,1 @@
+"""Over several models: structure of bias, metrics against each other, temperatures, attributes."""

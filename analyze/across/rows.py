@@ -1,0 +1,90 @@
+"""The rows of the tables over models; the columns are described in migrations/0004_across_models.sql."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What is held together: all models that answered a collection, under a coding."""
+
+    collection: str
+    coding: str
+
+
+@dataclass(frozen=True, slots=True)
+class StructureTest:
+    """One level of a factor of labels."""
+
+    factor: str
+    level: str
+    threshold: float
+    labels: int
+    share: float | None
+    p: float | None
+    strata: str
+    models: int
+    permutations: int | None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricCorrelation:
+    """One pair of metrics."""
+
+    first: str
+    second: str
+    models: int
+    rho: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    holm_p: float | None
+    mechanical: bool
+    permutations: int | None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TemperatureTest:
+    """One value's effect, or one label's inconsistency, at two temperatures."""
+
+    model: str
+    temperature: float
+    other: float
+    label: str
+    value: str
+    measure: str
+    at_lower: float | None
+    at_higher: float | None
+    difference: float | None
+    p: float | None
+    documents: int
+    draws: int | None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeTest:
+    """One attribute against one metric."""
+
+    attribute: str
+    metric: str
+    kind: str
+    models: int
+    rho: float | None
+    p: float | None
+    permutations: int | None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CountOverModels:
+    """Significant values of all models together."""
+
+    threshold: float
+    models: int
+    significant: int
+    trials: int
+    bernoulli_p: float

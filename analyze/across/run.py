@@ -1,0 +1,178 @@
+"""The tables over models, from the tables of the models.
+
+They speak of all models in the database, not only of those analysed last; temperatures alone need the answers
+themselves, and are compared where both were analysed together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from analyze import tables
+from analyze.across.attributes import Attribute, attribute_tests
+from analyze.across.ranks import spearman
+from analyze.across.rows import (
+    AttributeTest,
+    Body,
+    CountOverModels,
+    MetricCorrelation,
+    StructureTest,
+    TemperatureTest,
+)
+from analyze.across.structure import LabelShare, structure_tests
+from analyze.across.temperature import Measured, temperature_tests
+from analyze.bernoulli import bernoulli_p
+from analyze.frame import Cell, Design
+from analyze.inference.multiplicity import holm
+from analyze.inference.signs import Signs
+
+_HERE = Path(__file__).parent
+_LABELS = (_HERE / "labels.sql").read_text(encoding="utf-8")
+_SUMMARY = (_HERE / "summary.sql").read_text(encoding="utf-8")
+_COUNTS = (_HERE / "counts.sql").read_text(encoding="utf-8")
+
+ROWS: dict[str, type] = {
+    "structure_tests": StructureTest,
+    "metric_correlations": MetricCorrelation,
+    "attribute_tests": AttributeTest,
+    "counts_over_models": CountOverModels,
+    "temperature_tests": TemperatureTest,
+}
+BODY_KEY = ("collection", "coding")
+METRICS = ("inconsistency", "biased", "mae", "mape", "imbalanced")
+MECHANICAL = {("biased", "imbalanced"), ("mae", "mape")}
+"""Pairs that measure the same answers in nearly the same way: an error is a distance of the answer."""
+
+
+def across(
+    connection: duckdb.DuckDBPyConnection,
+    bodies: Sequence[Body],
+    designs: Mapping[str, Sequence[Design]],
+    measured: Sequence[tuple[Cell, Sequence[Measured]]],
+    signs: Signs,
+    attributes: Mapping[str, Mapping[str, Attribute]],
+) -> dict[str, pa.Table]:
+    """The rows of all tables over models for `bodies`, by table.
+
+    Args:
+        connection: to a database whose tables of models are up to date.
+        bodies: the collections and codings that were analysed.
+        designs: by coding, the labels.
+        measured: of the models analysed together, what `temperature_tests` holds against each other.
+        signs: shared with the models' own tests.
+        attributes: by model.
+    """
+    found: dict[str, list[tuple[Body, Any]]] = {name: [] for name in ROWS}
+    for body in bodies:
+        key = {"collection": body.collection, "coding": body.coding}
+        shares = _dicts(connection, _LABELS, key)
+        summary = _dicts(connection, _SUMMARY, key)
+        rows: dict[str, Sequence[Any]] = {
+            "structure_tests": _structure(shares, designs.get(body.coding, ())),
+            "metric_correlations": _correlations(summary),
+            "attribute_tests": attribute_tests(attributes, _by_metric(summary)),
+            "counts_over_models": [
+                CountOverModels(
+                    **row, bernoulli_p=bernoulli_p(row["significant"], row["trials"], row["threshold"])
+                )
+                for row in _dicts(connection, _COUNTS, key)
+            ],
+            "temperature_tests": _temperatures(body, measured, signs),
+        }
+        for name, of_table in rows.items():
+            found[name] += [(body, row) for row in of_table]
+    return {name: tables.arrow(Body, kind, found[name]) for name, kind in ROWS.items()}
+
+
+def _dicts(
+    connection: duckdb.DuckDBPyConnection, statement: str, parameters: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    table: pa.Table = connection.sql(statement, params=dict(parameters)).to_arrow_table()
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
+
+
+def _structure(shares: Sequence[Mapping[str, Any]], designs: Sequence[Design]) -> list[StructureTest]:
+    design = {d.label: d for d in designs}
+    models = max((row["models"] for row in shares), default=0)
+    found: list[StructureTest] = []
+    for threshold, column in ((0.1, "share_10"), (0.05, "share_05")):
+        labels = [
+            LabelShare(
+                label=row["label"],
+                group=row["group"],
+                demographic=design[row["label"]].demographic if row["label"] in design else None,
+                role=design[row["label"]].role if row["label"] in design else None,
+                values=row["values"],
+                share=row[column],
+            )
+            for row in shares
+        ]
+        found += structure_tests(labels, threshold, models)
+    return found
+
+
+def _by_metric(summary: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    return {
+        metric: {row["model"]: float(row[metric]) for row in summary if row[metric] is not None}
+        for metric in METRICS
+    }
+
+
+def _correlations(summary: Sequence[Mapping[str, Any]]) -> list[MetricCorrelation]:
+    by_metric = _by_metric(summary)
+    found: list[MetricCorrelation] = []
+    for first, second in combinations(METRICS, 2):
+        models = [m for m in by_metric[first] if m in by_metric[second]]
+        x = np.array([by_metric[first][m] for m in models])
+        y = np.array([by_metric[second][m] for m in models])
+        result = spearman(x, y)
+        found.append(
+            MetricCorrelation(
+                first=first,
+                second=second,
+                models=len(models),
+                rho=None if result is None else result.rho,
+                low=None if result is None else result.low,
+                high=None if result is None else result.high,
+                p=None if result is None else result.p,
+                holm_p=None,
+                mechanical=(first, second) in MECHANICAL,
+                permutations=None if result is None else result.permutations,
+                note="too few models, or no spread" if result is None else None,
+            )
+        )
+    return _with_holm(found)
+
+
+def _with_holm(rows: Sequence[MetricCorrelation]) -> list[MetricCorrelation]:
+    at = [i for i, row in enumerate(rows) if row.p is not None and not row.mechanical]
+    adjusted = holm(np.array([rows[i].p for i in at], dtype=np.float64))
+    found = list(rows)
+    for i, p in zip(at, adjusted, strict=True):
+        found[i] = replace(found[i], holm_p=float(p))
+    return found
+
+
+def _temperatures(
+    body: Body, measured: Sequence[tuple[Cell, Sequence[Measured]]], signs: Signs
+) -> list[TemperatureTest]:
+    models: dict[str, list[tuple[float, Sequence[Measured]]]] = {}
+    for cell, amounts in measured:
+        if (cell.collection, cell.coding) == (body.collection, body.coding) and cell.temperature is not None:
+            models.setdefault(cell.model, []).append((cell.temperature, amounts))
+    found: list[TemperatureTest] = []
+    for model, at in models.items():
+        at.sort(key=lambda one: one[0])
+        for lower, higher in combinations(at, 2):
+            if lower[0] < higher[0]:
+                found += temperature_tests(model, lower, higher, signs)
+    return found

@@ -1,0 +1,1 @@
+"""Does the inference keep its promises? Simulations with known answers."""

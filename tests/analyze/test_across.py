@@ -1,0 +1,213 @@
+"""What is said over several models.
+
+Against scipy, against counting by hand, and its level where nothing is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from tastings import SPECIFICATIONS, Table, specifications
+from test_inference import INFERENCE
+
+import analyze
+from analyze.across.attributes import attribute_tests, load_attributes
+from analyze.across.ranks import between_share, spearman
+from analyze.across.structure import LabelShare, structure_tests
+from analyze.across.temperature import Measured, temperature_tests
+from analyze.bernoulli import bernoulli_p
+from analyze.inference.signs import Signs
+from store.errors import BadInput
+
+
+def test_spearman_is_scipys_and_exact_for_few_models() -> None:
+    x, y = np.array([1.0, 5, 2, 8, 3, 3]), np.array([2.0, 4, 1, 9, 5, 3])
+    found = spearman(x, y)
+    theirs = stats.permutation_test(
+        (x,), lambda a: stats.spearmanr(a, y).statistic, permutation_type="pairings", n_resamples=np.inf
+    )
+    assert found.rho == pytest.approx(stats.spearmanr(x, y).statistic)
+    assert found.p == pytest.approx(theirs.pvalue, abs=1e-9)
+    assert found.permutations == 720
+    assert found.low < found.rho < found.high
+
+
+def test_the_interval_shows_how_little_sixteen_models_tell() -> None:
+    rng = np.random.default_rng(0)
+    x = np.arange(16.0)
+    y = x + rng.normal(0, 8, 16)
+    found = spearman(x, y)
+    assert found.high - found.low > 0.5
+    assert found.p == pytest.approx(stats.spearmanr(x, y).pvalue, abs=0.01)
+
+
+@pytest.mark.parametrize(("x", "y"), [([1, 2, 3], [1, 2, 3]), ([1, 1, 1, 1], [1, 2, 3, 4])])
+def test_too_few_models_or_no_spread(x: list, y: list) -> None:
+    assert spearman(np.array(x, dtype=float), np.array(y, dtype=float)) is None
+
+
+def test_share_between_categories() -> None:
+    x = np.array([1.0, 2, 3, 10, 11, 12])
+    share, p, _ = between_share(x, np.array(["a", "a", "a", "b", "b", "b"]))
+    # Two of the twenty ways to choose three of six are this extreme.
+    assert p == pytest.approx(0.1, abs=0.01)
+    assert share == pytest.approx(
+        stats.rankdata(x).reshape(2, 3).mean(axis=1).var() / stats.rankdata(x).var()
+    )
+    assert between_share(x, np.array(list("abcdef"))) is None
+
+
+def shares(rng: np.random.Generator, *, effect: float = 0.0) -> list[LabelShare]:
+    """Labels whose bias grows with their number of values, which goes with their group."""
+    found = []
+    for i in range(65):
+        group = "vessel" if i < 25 else "setting"
+        values = int(rng.choice([1, 2, 4], p=[0.2, 0.3, 0.5] if group == "vessel" else [0.6, 0.3, 0.1]))
+        share = 0.15 * values + rng.normal(0, 0.1) + effect * (group == "vessel")
+        found.append(LabelShare(f"l{i}", group, bool(i % 2), ("a", "b", "c")[i % 3], values, share))
+    return found
+
+
+def test_structure_is_judged_within_strata() -> None:
+    """Vessels are more often biased only because they have more values: the strata must take that out."""
+    rng = np.random.default_rng(1)
+    p = []
+    for seed in range(60):
+        rows = {r.factor: r for r in structure_tests(shares(rng), 0.05, 16, seed, 999)}
+        p.append([rows["group"].p, rows["demographic"].p, rows["role"].p])
+    for rejected in (np.array(p) <= 0.05).sum(axis=0):
+        assert rejected <= stats.binom.ppf(0.999, 60, 0.05)
+    found = structure_tests(shares(rng, effect=0.3), 0.05, 16)
+    by_level = {r.level: r for r in found if r.factor == "group"}
+    assert by_level["vessel"].p < 0.001
+    assert (by_level["vessel"].labels, by_level["setting"].labels) == (25, 40)
+    assert by_level["vessel"].strata == "values x demographic"
+
+
+def test_structure_without_exchange_says_so() -> None:
+    labels = [LabelShare(f"l{i}", "ab"[i % 2], None, None, 1 + i % 2, 0.5) for i in range(8)]
+    rows = structure_tests(labels, 0.05, 3)
+    assert {r.p for r in rows} == {None}
+    assert rows[0].note.startswith("no stratum")
+    assert {r.factor for r in rows} == {"group"}
+
+
+def measured(rng: np.random.Generator, shift: float) -> list[Measured]:
+    documents = np.arange(200)
+    noise = rng.choice([-2.0, 0, 0, 0, 2], (3, 200))
+    return [
+        Measured("glass", f"v{j}", "effect", documents, noise[j] + shift * (j == 0)) for j in range(3)
+    ] + [Measured("glass", "", "inconsistency", documents, (noise[0] != 0).astype(float))]
+
+
+def test_temperatures_differ_only_where_effects_do() -> None:
+    rng = np.random.default_rng(2)
+    rows = temperature_tests("m", (0.0, measured(rng, 0.0)), (1.0, measured(rng, 1.0)), Signs(4_999))
+    by = {(r.label, r.value, r.measure): r for r in rows}
+    assert by["glass", "v0", "effect"].difference == pytest.approx(1.0, abs=0.4)
+    assert by["glass", "v0", "effect"].p < 0.001
+    assert by["glass", "v1", "effect"].p > 0.01
+    whole = by["", "", "effect"]
+    assert by["glass", "v0", "effect"].p <= whole.p < 0.01
+    assert by["", "", "inconsistency"].documents == 200
+
+
+def test_the_test_over_all_values_holds_its_level() -> None:
+    rng = np.random.default_rng(3)
+    p = []
+    for seed in range(200):
+        rows = temperature_tests(
+            "m", (0.0, measured(rng, 0.5)), (1.0, measured(rng, 0.5)), Signs(199, seed=seed)
+        )
+        p.append(next(r.p for r in rows if (r.label, r.measure) == ("", "effect")))
+    assert np.sum(np.array(p) <= 0.05) <= stats.binom.ppf(0.999, 200, 0.05)
+
+
+def test_attributes_one_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "models.toml"
+    lines = []
+    for i in range(8):
+        lines.append(
+            f'[model."m{i}"]\nsize = {2**i}\nreleased = 2024-0{i + 1}-01\norigin = "{"xy"[i % 2]}"\n'
+        )
+    path.write_text("\n".join(lines), encoding="utf-8")
+    metrics = {"mae": {f"m{i}": 50.0 - i for i in range(8)} | {"unknown": 3.0}}
+    rows = {r.attribute: r for r in attribute_tests(load_attributes(path), metrics)}
+    assert rows["size"].rho == pytest.approx(-1)
+    assert rows["size"].p == pytest.approx(2 / 40320)
+    assert rows["released"].kind == "date"
+    assert rows["origin"].kind == "category"
+    assert rows["origin"].p > 0.05
+    assert {r.models for r in rows.values()} == {8}
+
+
+@pytest.mark.parametrize("text", ["size = 3", '[model."a"]\nsize = [1]', "[model]\na = 3", "["])
+def test_broken_attributes_are_bad_input(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "models.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput, match=r"models\.toml"):
+        load_attributes(path)
+
+
+def many_models() -> Table:
+    """Five models, one of them at two temperatures; plastic costs points in all of them."""
+    table = Table()
+    for m in range(6):
+        rng = np.random.default_rng(m)
+        model, temperature = (f"m{m}", 0.0) if m < 5 else ("m4", 1.0)
+        for i in range(60):
+            for label, value in (
+                ("glass", "crystal"),
+                ("glass", "plastic"),
+                ("music", "silence"),
+                ("music", "loud"),
+            ):
+                points = 10.0 + i % 5 + rng.choice([-1, 0, 0, 1]) * (0.3 + 0.2 * m)
+                points -= 1.0 * (value == "plastic" and rng.random() < 0.9)
+                table.taste(label, value, f"w{i}", points, truth=9.0, model=model)
+                table.rows[-1] |= {"temperature": temperature, "model_key": f"{model} at {temperature}"}
+    return table
+
+
+def test_all_of_it_through_the_analysis(tmp_path: Path) -> None:
+    connection = many_models().database()
+    path = specifications(tmp_path, SPECIFICATIONS + INFERENCE)
+    attributes = tmp_path / "models.toml"
+    attributes.write_text("".join(f'[model."m{i}"]\nsize = {i}\n' for i in range(5)), encoding="utf-8")
+    analysis = analyze.run(connection, path, audit=False, draws=999, attributes=attributes)
+    stored = {
+        name: connection.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in analysis.tables
+    }
+    assert stored == {name: table.num_rows for name, table in analysis.tables.items()}
+
+    def rows(name: str) -> list[dict]:
+        return connection.sql(f"SELECT * FROM {name}").to_arrow_table().to_pylist()
+
+    ranking = [r for r in rows("bias_ranking") if (r["threshold"], r["group"]) == (0.05, "all")]
+    assert len(ranking) == 6
+    assert all(r["biased"] >= 1 and r["estimated"] == 2 and r["designed"] == 3 for r in ranking)
+    summary = rows("metric_summary")
+    assert len(summary) == 6
+    assert {r["labels_estimated"] for r in summary} == {2}
+    agreement = {(r["value"], r["variant"]): r for r in rows("value_agreement")}
+    assert agreement["plastic", "level"]["significantly_down"] == 6
+    assert agreement["plastic", "level"]["agreement"] == 1.0
+    (glass,) = (r for r in rows("label_agreement") if r["label"] == "glass")
+    assert (glass["models_estimated"], glass["biased_05"]) == (6, 6)
+    counts = {r["threshold"]: r for r in rows("counts_over_models")}
+    assert (counts[0.05]["trials"], counts[0.05]["models"]) == (12, 6)
+    assert counts[0.05]["bernoulli_p"] == bernoulli_p(counts[0.05]["significant"], 12, 0.05)
+    correlations = {(r["first"], r["second"]): r for r in rows("metric_correlations")}
+    assert {r["models"] for r in correlations.values()} == {5}
+    assert correlations["mae", "mape"]["mechanical"]
+    assert correlations["mae", "mape"]["holm_p"] is None
+    temperatures = rows("temperature_tests")
+    assert {(r["model"], r["temperature"], r["other"]) for r in temperatures} == {("m4", 0.0, 1.0)}
+    assert {r["measure"] for r in temperatures} == {"effect", "inconsistency"}
+    assert any(r["attribute"] == "size" and r["metric"] == "inconsistency" for r in rows("attribute_tests"))
+    # One model analysed again: what is said over all models still counts all.
+    analyze.run(connection, path, audit=False, draws=999, models=["m0"])
+    assert {r["models"] for r in rows("counts_over_models")} == {6}
