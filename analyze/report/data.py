@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 
 from analyze.frame import HoldsConnection, connection_of
+from analyze.report import further
 from analyze.report import texts as wording
 from analyze.report.shapes import (
     CATEGORICAL,
@@ -29,6 +30,9 @@ from analyze.report.shapes import (
 from analyze.report.texts import Texts
 from analyze.specification import Specifications, load
 from store.errors import BadInput
+
+ALL_MODELS = "all models"
+"""What a test over all models has in the place of a key."""
 
 _QUERIES = Path(__file__).parent / "queries"
 
@@ -110,6 +114,7 @@ class _Reader:
             study_id=str(rows[0][0]) if rows else "",
             study_name=study_name,
             audits=self._audits(readings),
+            further=_chosen(further.read(self.connection), chosen),
         )
 
     def _analysed(self) -> list[tuple[str, str, str, str]]:
@@ -299,6 +304,24 @@ def _names(rows: Sequence[tuple[str, str, str, float | None]]) -> list[str]:
             for name, text in zip(names, addition, strict=True)
         ]
     return names
+
+
+def _chosen(
+    found: Mapping[str, tuple[Mapping[str, Any], ...]], chosen: Sequence[tuple[str, str, str]]
+) -> dict[str, tuple[Mapping[str, Any], ...]]:
+    """The rows that are of the audits chosen: a row names a collection, and may name a model and a coding."""
+    collections, keys, codings = (set(part) for part in zip(*chosen, strict=True))
+    kept = {
+        name: tuple(
+            row
+            for row in rows
+            if row["collection"] in collections
+            and row.get("model_key", ALL_MODELS) in {*keys, ALL_MODELS}
+            and ("coding" not in row or row["coding"] in codings)
+        )
+        for name, rows in found.items()
+    }
+    return {name: rows for name, rows in kept.items() if rows}
 
 
 def _sql(name: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from analyze.report import account, numbers, sheets
+from analyze.report import account, further, numbers, sheets
 from analyze.report.data import Connection, read
 from analyze.report.shapes import Audit, Reading, Results
 from analyze.report.sheets import Column, Sheet
@@ -47,7 +47,7 @@ def write_tables(
         raise BadInput(f"there is no format {format!r}", hint=f"There are: {', '.join(FORMATS)}.")
     results = read(study, specifications, models=models, codings=codings)
     folder = Path(folder)
-    found = sheets.all_sheets(results)
+    found = [*sheets.all_sheets(results), *further.sheets(results)]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if format == "xlsx":

@@ -17,9 +17,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from analyze.report import account, drawing, forest, glossary, labels, numbers, reading
+from analyze.report import account, drawing, forest, further, glossary, labels, numbers, reading
 from analyze.report.data import Connection, read
 from analyze.report.shapes import Audit, Design, Estimate, Reading, Results
+from analyze.report.sheets import Column
 from store.errors import BadInput
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -72,6 +73,7 @@ def render(results: Results) -> str:
         ranked=reading.ranked(results.audits),
         heatmap=_heatmap(results),
         matrix=_matrix(results),
+        across=further.across(results),
         terms=glossary.terms(results.texts),
     )  # fmt: skip
 
@@ -95,6 +97,8 @@ class _Section:
         self.compared = compared_rows(results, audit)
         self.figures = _figures(results, audit)
         self.inconsistency = _inconsistency(results, audit)
+        self.further = further.of_audit(results, audit)
+        self.comparison = further.of_audit(results, audit, further.COMPARISON)
 
 
 class ValueRow:
@@ -219,6 +223,8 @@ def _environment() -> Environment:
         "OUTCOMES": account.OUTCOMES,
         "metric_cell": _metric_cell,
         "share_cell": _share_cell,
+        "further_cell": _further_cell,
+        "variant_cell": _variant_cell,
     }
     return environment
 
@@ -237,6 +243,36 @@ def _td(column: str, value: Any, text: object, extra: str = "") -> Markup:
     )
 
 
+def _bare_td(value: Any, text: object, extra: str = "") -> Markup:
+    """A cell whose heading names the column; the whole figure is left out where the text says it already."""
+    kind = f"n {extra}" if extra else "n"
+    full = numbers.exact(value)
+    if full == str(text):
+        return Markup('<td class="{}">{}</td>').format(kind, text)
+    return Markup('<td class="{}" data-v="{}">{}</td>').format(kind, full, text)
+
+
+def _further_cell(part: further.Part, column: Column, row: further.Row) -> Markup:
+    """A cell of a further table: names in both languages, figures with the whole figure behind them."""
+    value = row[column.key]
+    design = part.designs.get(row["label"]) if "label" in row else None
+    if column.key == "label" and design is not None:
+        return Markup('<td>{} <span class="zh" lang="zh">{}</span></td>').format(
+            design.name_en, design.name_zh
+        )
+    if column.key == "value" and design is not None and isinstance(value, str) and value:
+        return Markup('<td>{} <span class="zh" lang="zh">{}</span></td>').format(
+            design.value_en(value), design.value_zh(value)
+        )
+    if column.kind == "note":
+        return Markup('<td class="note">{}</td>').format(column.shown(value))
+    if column.is_text:
+        return Markup("<td>{}</td>").format(column.shown(value))
+    strong = "sig" if column.kind == "p" and value is not None and value < 0.05 else ""
+    # The heading has the column's name: in tables this long, saying it in every cell doubles the page.
+    return _bare_td(value, _tiny(value) if column.kind == "tiny" else column.shown(value), strong)
+
+
 def _effect_cell(estimate: Estimate | None, places: int, *, mark: bool = True) -> Markup:
     """An effect; with `mark`, its direction as a triangle where it is significant."""
     if estimate is None:
@@ -246,6 +282,21 @@ def _effect_cell(estimate: Estimate | None, places: int, *, mark: bool = True) -
     if mark:
         text = ("▲ " if (estimate.coef or 0) > 0 else "▼ ") + text
     return _td(f"{estimate.variant}.coef", estimate.coef, text, "sig" if mark else "")
+
+
+def _variant_cell(estimate: Estimate | None) -> Markup:
+    """An effect with its stars; a dash, with the reason behind it, where there is none."""
+    if estimate is None or estimate.coef is None:
+        reason = Markup(' title="{}"').format(estimate.note) if estimate and estimate.note else ""
+        return Markup('<td class="n"{}>{}</td>').format(reason, numbers.NOTHING)
+    mark = Markup("<sup>{}</sup>").format(stars) if (stars := numbers.stars(estimate.p)) else ""
+    return Markup('<td class="n{}" data-v="{}" title="p {}">{}{}</td>').format(
+        " sig" if estimate.p is not None and estimate.p < 0.05 else "",
+        numbers.exact(estimate.coef),
+        numbers.p_value(estimate.p),
+        numbers.signed(estimate.coef, 3),
+        mark or Markup("<sup></sup>"),
+    )
 
 
 def _interval_cell(estimate: Estimate | None, places: int) -> Markup:

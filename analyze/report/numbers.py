@@ -39,6 +39,17 @@ def signed(value: float | None, places: int) -> str:
     return f"+{text}" if positive else text
 
 
+def significant(value: float | None, digits: int) -> str:
+    """A figure of any size, to so many digits that count: a whole one whole, a tiny one as a power of ten."""
+    if value is None or not is_number(value):
+        return NOTHING
+    if float(value).is_integer() and abs(value) < 1e9:
+        return decimal(value, 0)
+    if abs(value) < 1e-4:
+        return tiny(value)
+    return decimal(value, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
+
+
 def percent(share: float | None, places: int = 1) -> str:
     """A share between 0 and 1 as per cent, without the sign: 0.173 is "17.3"."""
     return decimal(None if share is None else share * 100, places)

@@ -197,6 +197,8 @@ class Results:
     study_id: str
     study_name: str
     audits: tuple[Audit, ...]
+    further: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    """Rows of further tables of results, by their names in `tables.toml`."""
 
     @property
     def unit(self) -> str:

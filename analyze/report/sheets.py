@@ -12,8 +12,9 @@ from typing import Any, Literal
 
 from analyze.report import account, numbers
 from analyze.report.shapes import Audit, Design, Estimate, Reading, Results
+from analyze.report.texts import readable
 
-Kind = Literal["text", "count", "number", "signed", "share", "p", "tiny", "flag"]
+Kind = Literal["text", "words", "note", "count", "number", "signed", "figure", "share", "p", "tiny", "flag"]
 
 ESSENTIAL, USEFUL, SPARE = 0, 1, 2
 """Ranks of columns: in a narrow terminal the spare ones go first."""
@@ -34,7 +35,7 @@ class Column:
     @property
     def is_text(self) -> bool:
         """Whether it is set to the left."""
-        return self.kind == "text"
+        return self.kind in ("text", "words", "note")
 
     def shown(self, value: Any) -> str:
         """A value as people read it."""
@@ -46,7 +47,10 @@ class Column:
             "p": numbers.p_value,
             "tiny": numbers.tiny,
             "flag": lambda v: numbers.NOTHING if v is None else "yes" if v else "no",
+            "figure": lambda v: numbers.significant(v, self.places),
             "text": lambda v: "" if v is None else str(v),
+            "words": lambda v: "" if v is None else readable(str(v)),
+            "note": lambda v: "" if v is None else str(v),
         }
         return writers[self.kind](value)
 

@@ -7,7 +7,8 @@
     var full = cell.getAttribute("data-v");
     if (full === "true" || full === "false") return full === "true" ? 1 : 0;
     if (full !== null) return full === "" ? null : Number(full);
-    return cell.textContent.trim();
+    var text = cell.textContent.trim();
+    return cell.classList.contains("n") && text !== "" && !isNaN(text) ? Number(text) : text === "–" ? null : text;
   }
 
   function compare(a, b) {

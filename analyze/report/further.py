@@ -1,0 +1,205 @@
+"""Further tables of results: what `tables.toml` declares, read and shown where the study has rows for it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from analyze.report.shapes import Audit, Design, Reading, Results
+from analyze.report.sheets import SPARE, Column, Kind, Sheet
+from analyze.report.texts import Texts
+
+AUDIT, ACROSS, COMPARISON = "audit", "across", "comparison"
+_FILE = Path(__file__).parent / "tables.toml"
+_KEYS = {
+    AUDIT: ("collection", "model_key", "coding"),
+    ACROSS: ("collection", "coding"),
+    COMPARISON: ("collection", "model_key"),
+}
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Further:
+    """A table as it is declared; see the head of `tables.toml`."""
+
+    name: str
+    table: str
+    scope: str
+    title: str
+    text: str
+    keys: tuple[str, ...]
+    columns: tuple[Column, ...]
+    where: str = "true"
+    order: str = ""
+    fold: bool = False
+
+    def in_words_of(self, texts: Texts, unit: str) -> Further:
+        """The same with the domain's words in the place of the slots."""
+        words = {
+            "{document}": texts.document,
+            "{documents}": texts.documents,
+            "{Documents}": texts.documents.capitalize(),
+            "{unit}": unit,
+            "{measure}": texts.measure,
+        }
+
+        def said(text: str) -> str:
+            for slot, word in words.items():
+                text = text.replace(slot, word)
+            return text
+
+        columns = tuple(replace(column, heading=said(column.heading)) for column in self.columns)
+        return replace(self, text=said(self.text), columns=columns)
+
+
+@cache
+def declared() -> tuple[Further, ...]:
+    """Every table that is declared, in the order in which they are shown."""
+    found = []
+    for entry in tomllib.loads(_FILE.read_text(encoding="utf-8"))["table"]:
+        columns = []
+        for key, heading, *rest in entry.pop("columns"):
+            kind: Kind = rest[0] if rest else "text"
+            columns.append(Column(key, heading, kind, rest[1] if len(rest) > 1 else 0))
+        entry["text"] = " ".join(entry["text"].split())
+        found.append(Further(**{**entry, "keys": tuple(entry["keys"]), "columns": tuple(columns)}))
+    return tuple(found)
+
+
+def read(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[Row, ...]]:
+    """The rows of every declared table that the study has, by the table's name in the report."""
+    present = {
+        name
+        for (name,) in connection.execute(
+            "SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views()"
+        ).fetchall()
+    }
+    found: dict[str, tuple[Row, ...]] = {}
+    for shown in declared():
+        if shown.table not in present:
+            continue
+        order = f"ORDER BY {shown.order}" if shown.order else ""
+        cursor = connection.execute(f"SELECT * FROM {shown.table} WHERE {shown.where} {order}")
+        names = [column[0] for column in cursor.description or ()]
+        rows = tuple(dict(zip(names, row, strict=True)) for row in cursor.fetchall())
+        if rows:
+            found[shown.name] = rows
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A table with the rows of one audit, or of one collection over its models."""
+
+    shown: Further
+    rows: tuple[Row, ...]
+    designs: Mapping[str, Design]
+    coding: str | None
+    collection: str
+
+    def key_of(self, row: Row) -> str:
+        """What tells a row from the others: the values of its keys, as JSON."""
+        return json.dumps([row[key] for key in self.shown.keys], ensure_ascii=False, separators=(",", ":"))
+
+
+def of_audit(results: Results, audit: Audit, scope: str = AUDIT) -> list[Part]:
+    """The tables that have rows for an audit: under each of its codings, or on its codings compared."""
+    found = []
+    for shown in declared():
+        if shown.scope != scope:
+            continue
+        for reading in audit.readings if scope == AUDIT else audit.readings[:1]:
+            key = dict(zip(_KEYS[scope], (audit.collection, audit.model_key, reading.coding), strict=False))
+            rows = tuple(row for row in results.further.get(shown.name, ()) if _matches(row, key))
+            if rows:
+                rows = _by_design(shown, rows, reading)
+                words = shown.in_words_of(results.texts, results.unit)
+                coding = reading.coding if scope == AUDIT else None
+                found.append(Part(words, rows, reading.designs, coding, audit.collection))
+    return found
+
+
+def across(results: Results) -> list[Part]:
+    """The tables over models, for each collection under the leading coding."""
+    coding = results.codings[0]
+    designs = next(r.designs for a in results.audits for r in a.readings if r.coding == coding)
+    found = []
+    for shown in declared():
+        if shown.scope != ACROSS:
+            continue
+        for collection in dict.fromkeys(audit.collection for audit in results.audits):
+            key = {"collection": collection, "coding": coding}
+            rows = tuple(row for row in results.further.get(shown.name, ()) if _matches(row, key))
+            if rows:
+                words = shown.in_words_of(results.texts, results.unit)
+                found.append(Part(words, rows, designs, coding, collection))
+    return found
+
+
+def _matches(row: Row, key: Mapping[str, Any]) -> bool:
+    return all(row[name] == value for name, value in key.items())
+
+
+def _by_design(shown: Further, rows: Sequence[Row], reading: Reading) -> tuple[Row, ...]:
+    """In the design's order where rows are of labels and no other order is declared."""
+    if shown.order or "label" not in shown.keys:
+        return tuple(rows)
+    place = {
+        (label, value): (i, j)
+        for i, (label, design) in enumerate(reading.designs.items())
+        for j, value in enumerate(("", *design.treated))
+    }
+    late = (len(reading.designs), 0)
+    return tuple(
+        sorted(rows, key=lambda row: place.get((row["label"], row.get("value") or ""), late))
+        if "value" in shown.keys
+        else sorted(rows, key=lambda row: place.get((row["label"], ""), late))
+    )
+
+
+def sheets(results: Results) -> list[Sheet]:
+    """The same as sheets, for files: names in both languages, and the key of what each row is of."""
+    found = []
+    for shown in declared():
+        rows = results.further.get(shown.name, ())
+        if not rows:
+            continue
+        words = shown.in_words_of(results.texts, results.unit)
+        designs = {d.label: d for a in results.audits for r in a.readings for d in r.designs.values()}
+        keyed = [
+            Column(key, key.replace("_", " ").capitalize(), rank=SPARE)
+            for key in ("collection", "model", "temperature", "coding")
+            if key in rows[0] and key not in shown.keys
+        ]
+        columns: list[Column] = [*keyed]
+        for column in words.columns:
+            columns.append(replace(column, chinese=column.key == "value"))
+            if column.key in ("label", "value"):
+                columns.append(Column(f"{column.key}_en", f"{column.heading}, English"))
+        found.append(
+            Sheet(
+                shown.name,
+                shown.title,
+                tuple(columns),
+                tuple(tuple(_cell(row, column.key, designs) for column in columns) for row in rows),
+            )
+        )
+    return found
+
+
+def _cell(row: Row, key: str, designs: Mapping[str, Design]) -> Any:
+    if key in row:
+        return row[key]
+    design = designs.get(row["label"])
+    if key == "label_en":
+        return design.name_en if design else row["label"]
+    return design.value_en(row["value"]) if design and row["value"] else row["value"]
