@@ -66,7 +66,7 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, width=None if terminal else PLAIN_WIDTH)
 
 
-def open_study(path: Path, *, create: bool = False) -> Study:
+def open_study(path: Path, *, create: bool = False, memory_limit: str | None = None) -> Study:
     """Open a study with the tables of every room.
 
     Raises `BadInput` where the file is missing (unless `create`), held by another process, or not ours.
@@ -81,7 +81,12 @@ def open_study(path: Path, *, create: bool = False) -> Study:
             f"There is no study at {path}.",
             hint="Make one with `evenhand build` or `evenhand import`, or name another with --db FILE.",
         )
-    return store.open_study(path, migrations=[judifair.MIGRATIONS, analyze.MIGRATIONS], create=create)
+    return store.open_study(
+        path,
+        migrations=[judifair.MIGRATIONS, analyze.MIGRATIONS],
+        create=create,
+        memory_limit=memory_limit,
+    )
 
 
 def print_json(document: object) -> None:

@@ -102,6 +102,7 @@ def command(
     started and stopped by itself.
     """
     from runner import RunOptions, load_providers  # noqa: PLC0415
+    from store import RUN_MEMORY_LIMIT  # noqa: PLC0415
 
     providers = load_providers(providers_file)
     for model in models:
@@ -118,7 +119,7 @@ def command(
         monitor="none" if as_json and monitor == "auto" else monitor,  # type: ignore[arg-type]
         **limits,
     )
-    with open_study(db) as study:
+    with open_study(db, memory_limit=RUN_MEMORY_LIMIT) as study:
         summary = run_study(
             study,
             providers,
