@@ -50,8 +50,10 @@ def label_tests(scored: Sequence[Scored], results: FlipResults) -> list[LabelTes
             rank = scores.centred.shape[1]
             row = replace(
                 row,
-                wald=results.wald[at],
-                wald_p=float(stats.chi2.sf(results.wald[at], rank)),
+                wald=results.wald[at] if np.isfinite(results.wald[at]) else None,
+                wald_p=float(stats.chi2.sf(results.wald[at], rank))
+                if np.isfinite(results.wald[at])
+                else None,
                 flip_p=float(p[at]),
                 patterns=results.labels[at].patterns,
                 enumerated=results.labels[at].enumerated,

@@ -120,16 +120,20 @@ def _patterns(scores: Floats) -> Floats:
     return sums
 
 
-def whiten(scores: Floats) -> Floats:
+def whiten(scores: Floats, scale: float | None = None) -> Floats:
     """Scores with unit second moment sum: the joint statistic is the squared length of their sum.
 
-    Directions without movement are left out.
+    Directions without movement are left out; where nothing moves beyond rounding of `scale` (by default the
+    largest score), one column of zeros is left.
     """
+    largest = float(np.abs(scores).max())
+    if largest <= 1e-9 * (largest if scale is None else scale):
+        return np.zeros((len(scores), 1))
     moment = scores.T @ scores
     eigenvalues, vectors = np.linalg.eigh(moment)
     keep = eigenvalues > 1e-10 * eigenvalues[-1]
     white: Floats = scores @ (vectors[:, keep] / np.sqrt(eigenvalues[keep]))
-    return np.where(np.abs(scores).max(axis=1, keepdims=True) > 1e-9 * np.abs(scores).max(), white, 0.0)
+    return np.where(np.abs(scores).max(axis=1, keepdims=True) > 1e-9 * largest, white, 0.0)
 
 
 def normal_score(wald: NDArray[np.float32] | Floats, ranks: Ints) -> NDArray[np.float32]:
@@ -147,7 +151,7 @@ def flip(labels: Sequence[LabelScores], signs: Signs, numbers: Ints | None = Non
     """
     values = [value for label in labels for value in label.values]
     whites = [whiten(label.u) for label in labels]
-    centred = [whiten(label.centred) for label in labels]
+    centred = [whiten(label.centred, float(np.abs(label.u).max())) for label in labels]
     ranks = np.array([w.shape[1] for w in centred])
     wald = [_centred_wald(label) for label in labels]
     results = FlipResults([], [], wald, signs.draws)
@@ -175,6 +179,8 @@ def flip(labels: Sequence[LabelScores], signs: Signs, numbers: Ints | None = Non
 
 def _centred_wald(label: LabelScores) -> float:
     """The label's joint Wald statistic with clustered variance."""
+    if np.abs(label.centred).max() <= 1e-9 * np.abs(label.u).max():
+        return float("inf")  # every document moves alike
     total = label.u.sum(axis=0)
     moment = label.centred.T @ label.centred
     factor = label.values[0].small_sample

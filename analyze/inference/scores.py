@@ -108,7 +108,7 @@ class LabelScores:
 
 
 def label_scores(rows: LabelRows, outcome: Floats, chosen: Bools) -> LabelScores | None:
-    """The scores of one label, or None where no value can be estimated or nothing changes."""
+    """The scores of one label, or None where no value can be estimated or nothing changes but by repeats."""
     sample = samples.prepare(rows, outcome, chosen, rows.doc)
     if not sample.columns:
         return None
@@ -119,6 +119,8 @@ def label_scores(rows: LabelRows, outcome: Floats, chosen: Bools) -> LabelScores
         return None
     starts = np.searchsorted(sample.doc, np.arange(documents))
     u = np.add.reduceat(x * y[:, None], starts, axis=0)
+    if np.abs(u).max() <= _ROUNDING * np.abs(y).max():
+        return None
     grams = np.add.reduceat(x[:, :, None] * x[:, None, :], starts, axis=0)
     gram = grams.sum(axis=0)
     coef = np.linalg.solve(gram, u.sum(axis=0))

@@ -18,7 +18,7 @@ from analyze.inference.flips import Flipped
 from analyze.inference.multiplicity import holm
 from analyze.inference.rows import ValueTest
 from analyze.inference.scores import LabelScores, ValueScores, label_scores
-from analyze.sample import NO_VARIATION, Sample
+from analyze.sample import NO_FREEDOM, NO_VARIATION, Sample
 from analyze.specification import Inference
 
 NO_CHANGE = "no change seen"
@@ -142,6 +142,8 @@ def _without_scores(rows: LabelRows, sample: Sample, j: int, name: str) -> Value
     reason = sample.reasons[j]
     if reason is not None:
         return replace(row, note=_note(reason, row.note))
+    if sample.documents < 2 or sample.n - len(sample.columns) - 1 <= 0:
+        return replace(row, note=_note(NO_FREEDOM, row.note))
     compared = np.zeros(sample.documents) if rows.design.continuous else _both(rows, sample, j)
     return replace(
         row,

@@ -265,3 +265,31 @@ def test_what_is_kept_is_what_is_returned(tmp_path: Path) -> None:
         assert connection.execute(f"SELECT count(*) FROM {name}").fetchall() == [(table.num_rows,)], name
         columns = {row[0] for row in connection.execute(f"DESCRIBE {name}").fetchall()}
         assert set(table.column_names) == columns, name
+
+
+def test_small_and_regular_samples_do_not_break_anything(tmp_path: Path) -> None:
+    """One document; documents that all move alike; answers that differ between repeats alone."""
+    alone = Table()
+    for value, points in (("silence", 10.0), ("loud", 11.0)):
+        alone.taste("music", value, "w", points)
+    (row,) = rows(analysed(alone, tmp_path), "value_tests")
+    assert (row["effect"], row["flip_p"]) == (None, None)
+    assert row["note"].startswith("no degrees of freedom")
+    alike = Table()
+    for i in range(9):
+        for value, points in (("crystal", 10.0), ("plastic", 12.0), ("paper", 11.0)):
+            alike.taste("glass", value, f"w{i}", points + i)
+    analysis = analysed(alike, tmp_path)
+    for row in rows(analysis, "value_tests"):
+        assert row["effect"] == pytest.approx(2.0 if row["value"] == "plastic" else 1.0)
+        assert (row["se"], row["leading"], row["flip_p"]) == (None, "flip", 2**-8)
+    (label,) = rows(analysis, "label_tests")
+    assert label["flip_p"] == label["max_t_p"] == 2**-8
+    assert label["wald"] is None
+    repeats = Table()
+    for i in range(9):
+        for value in ("silence", "loud"):
+            for repeat in range(2):
+                repeats.taste("music", value, f"w{i}", 10.0 + repeat, repeat=repeat)
+    (row,) = rows(analysed(repeats, tmp_path), "value_tests")
+    assert (row["effect"], row["verdict"]) == (0.0, "no change seen")
