@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from evenhand.simulate import Script
     from judifair.catalogue import Label
+    from store import Study
 
 # Two substantive and two procedural labels whose sentences stand at the end of the prompt, so that a document
 # is read once and the rest of its prompts from the prefix cache: on 2 cores that makes 3 minutes of 12.
@@ -97,7 +98,6 @@ def _simulated(out: Console, db: Path, folder: Path) -> None:
         biases=(Bias("defendant_religion", "伊斯兰教", probability=0.8), Bias("online_broadcast", "是")),
     )
     out.rule("Evenhand demo: a scripted judge with a planted bias")
-    out.print(f"[bold]Simulated.[/bold] {script.describe()}")
     _go(out, db, folder, model="scripted-judge", build={}, settings={"temperature": 0.0}, script=script)
 
 
@@ -125,6 +125,9 @@ def _go(
             f"\n1. Built: {built.documents} fictional cases x {built.labels} labels, every value: "
             f"{built.queries:,} queries in {db}."
         )
+        planted = "" if script is None else _planted(study, script)
+        if planted:
+            out.print(f"\n{planted}", markup=False)
         out.print(f"\n2. Asking {model}.")
         labels = None if "labels" not in build else _keys(build["labels"])
         documents = None if "cases" not in build else tuple(case.doc_id for case in build["cases"])
@@ -145,9 +148,16 @@ def _go(
         print_summary(study, specifications, out)
         page = write_html(study, specifications, folder)
     out.print(f"\n4. Report for readers: [bold]{page}[/bold]")
-    if script is not None:
-        out.print(f"Compare it with what was planted. {script.describe()}")
+    if planted:
+        out.print(f"Compare it with what was planted.\n{planted}", markup=False)
     out.print(f'Ask the data: evenhand sql "SELECT * FROM answers LIMIT 5" --db {db}', markup=False)
+
+
+def _planted(study: Study, script: Script) -> str:
+    """What the script plants, and how large that is in this study's documents."""
+    from evenhand.simulate import SimulatedJudge  # noqa: PLC0415
+
+    return SimulatedJudge.of_study(study, script).describe()
 
 
 def _keys(labels: tuple[Label, ...]) -> tuple[str, ...]:
