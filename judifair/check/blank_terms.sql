@@ -3,7 +3,7 @@ SELECT
     collection, model, temperature, label, NULL AS value,
     count(*) AS n, NULL AS of, NULL AS p,
     published_penalty || ' without a number' AS note,
-    list('document ' || doc_id ORDER BY try_cast(doc_id AS BIGINT), doc_id)[:5] AS examples
+    list_sort(list(DISTINCT 'document ' || doc_id))[:5] AS examples
 FROM checked
 WHERE published_note LIKE '%without a number%'
 GROUP BY collection, model, temperature, label, published_penalty

@@ -14,7 +14,7 @@ WITH odd AS (
 SELECT
     collection, model, temperature, label, NULL AS value,
     count(*) AS n, NULL AS of, NULL AS p, defect AS note,
-    list('document ' || doc_id || ': ' || round(stated, 2)::VARCHAR ORDER BY stated DESC)[:3] AS examples
+    list_sort(list(DISTINCT 'document ' || doc_id || ': ' || round(stated, 2)::VARCHAR || ' months'))[:5] AS examples
 FROM odd
 WHERE defect IS NOT NULL
 GROUP BY collection, model, temperature, label, defect

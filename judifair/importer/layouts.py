@@ -66,16 +66,17 @@ class Reader:
         """One element in any of the layouts; raises `BadRecord` with the reason."""
         if not isinstance(record, dict):
             raise BadRecord("is no object")
-        missing = [key for key in _REQUIRED if record.get(key) is None]
-        if missing:
+        doc_id, value = record.get("ID"), record.get("label_value")
+        if doc_id is None or value is None:
+            missing = [key for key in _REQUIRED if record.get(key) is None]
             raise BadRecord(f"has no {' and no '.join(missing)}")
         text, flag, shape = _response(record)
         answer = record.get("true_answer")
         if answer != self._answer:
             self._answer, self._truth = answer, _truth(answer)
         return Record(
-            doc_id=_document(record["ID"]),
-            value=normal_value(record["label_value"]),
+            doc_id=_document(doc_id),
+            value=normal_value(value),
             changed_label=str(record.get("changed_label") or ""),
             text=text,
             flag=None if flag is None else str(flag),

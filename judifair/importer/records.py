@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ CHUNK_BYTES = 1 << 18
 MAX_RECORD_CHARS = 8_000_000
 """A longer record is taken for a broken file, so that a missing quote cannot fill the memory."""
 
-_BLANK = " \t\r\n"
+_BLANKS = re.compile(r"[ \t\r\n]*").match
 
 
 class BrokenFile(ValueError):
@@ -98,10 +99,9 @@ class _Reader:
     def peek(self) -> str:
         """The next character that is not blank, without taking it; "" at the end."""
         while True:
-            while self.at < len(self.window):
-                if self.window[self.at] not in _BLANK:
-                    return self.window[self.at]
-                self.at += 1
+            self.at = _BLANKS(self.window, self.at).end()  # type: ignore[union-attr]  # matches always
+            if self.at < len(self.window):
+                return self.window[self.at]
             if self.ended:
                 return ""
             self.fill(CHUNK_BYTES)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,8 +73,8 @@ def import_published(
     result.warnings += file_map.unused()
     _check(result, path)
     with _Storing(study, collection, facts, dry_run=dry_run) as storing:
-        for group in plan.groups(planned):
-            _take_one(group, storing)
+        for group, scans in _one_ahead(plan.groups(planned)):
+            _take_one(group, scans, storing)
             if on_file is not None:
                 for item in group:
                     on_file(item.file)
@@ -113,14 +114,28 @@ def _check(result: ImportReport, path: Path) -> None:
         )
 
 
-def _take_one(group: Sequence[Planned], storing: _Storing) -> None:
-    """Read the files of one model, temperature and label, and store the one to take."""
-    scans: dict[str, Scan] = {}
-    for item in group:
-        if item.file.status == report.NEW:
-            read = scan(item)
-            if read is not None:
-                scans[item.file.name] = read
+Scans = dict[str, Scan]
+"""What reading the files of a group found, by the files' names."""
+
+
+def _one_ahead(groups: Sequence[Sequence[Planned]]) -> Iterator[tuple[Sequence[Planned], Scans]]:
+    """Each group with its scans. While one is stored, which is the database's work, the next one is read."""
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="import-scan") as reader:
+        ahead = [reader.submit(_scan_group, group) for group in groups[:1]]
+        for place, group in enumerate(groups):
+            scans = ahead.pop().result()
+            ahead = [reader.submit(_scan_group, following) for following in groups[place + 1 : place + 2]]
+            yield group, scans
+
+
+def _scan_group(group: Sequence[Planned]) -> Scans:
+    """Read the files of one model, temperature and label that are new."""
+    found = {item.file.name: scan(item) for item in group if item.file.status == report.NEW}
+    return {name: read for name, read in found.items() if read is not None}
+
+
+def _take_one(group: Sequence[Planned], scans: Scans, storing: _Storing) -> None:
+    """Choose among the files of a group and store the one to take."""
     file = plan.choose(group)
     if file is None or file.status != report.NEW:
         return
