@@ -7,7 +7,7 @@ SELECT
 FROM checked
 LEFT JOIN judifair_design_values AS known
     ON known.coding = 'corrected' AND known.label = checked.label AND known.value = checked.value
-WHERE treatment IS NULL
+WHERE (treatment IS NULL AND NOT starts_with(checked.label, 'placebo:'))
    OR (treatment = 'categorical' AND known.value IS NULL)
    OR (treatment = 'log_age' AND coalesce(try_cast(checked.value AS DOUBLE), 0) <= 0)
 GROUP BY checked.collection, model, temperature, checked.label, checked.value

@@ -165,6 +165,19 @@ SELECT * FROM judifair_published
 UNION ALL BY NAME
 SELECT * FROM judifair_corrected;
 
+-- A placebo puts the reference value in other words: how often the answer changes then is a floor of noise. One row
+-- for each placebo answer beside the answer to the reference itself, under each coding.
+CREATE VIEW judifair_placebos AS
+SELECT
+    plain.collection, plain.model_key, plain.model, plain.temperature, plain.coding, plain.data_label AS label,
+    plain.data_value AS value, plain.doc_id, plain.repeat, plain.months, placebo.months AS placebo_months,
+    plain.penalty, placebo.penalty AS placebo_penalty
+FROM judifair_rows AS plain
+JOIN judifair_rows AS placebo
+    ON placebo.data_label = 'placebo:' || plain.data_label AND placebo.data_value = plain.data_value
+    AND placebo.collection = plain.collection AND placebo.doc_id = plain.doc_id
+    AND placebo.model_key = plain.model_key AND placebo.coding = plain.coding AND placebo.repeat = plain.repeat;
+
 -- What people query: every answer that counts, and what each coding makes of it (coding is null before coding).
 CREATE VIEW answers AS
 SELECT
