@@ -238,6 +238,7 @@ def _statement(specs: Specifications, coding: str) -> tuple[str, _Plan]:
             f"coalesce(CAST({inference.sample} AS BOOLEAN), false) AS inference_sample",
             f"CAST({inference.kind or 'NULL'} AS VARCHAR) AS kind",
             f"CAST({inference.missing or 'NULL'} AS VARCHAR) AS missing",
+            f"coalesce(CAST({inference.placebo or 'false'} AS BOOLEAN), false) AS placebo",
         ]
     joined = ",\n  ".join(selected)
     where = "collection = ? AND model_key = ? AND coding = ?"

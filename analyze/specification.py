@@ -125,6 +125,11 @@ class Inference:
     """The true outcome, constant within a document."""
     missing: str | None = None
     """SQL expression: null where the answer could be used, otherwise the kind of its absence."""
+    placebo: str | None = None
+    """SQL condition: the answer is to a placebo edit, the reference in other words.
+
+    Such answers should be outside every sample; they serve as a noise floor.
+    """
     demographic: str | None = None
     """Boolean column of the designs: a second split of labels."""
     role: str | None = None
@@ -257,7 +262,7 @@ class _Reader:
         margin = raw.get("margin", 0.05)
         if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 < margin < 1:
             raise self.bad(where, f"margin = {margin!r} must be a share between 0 and 1")
-        optional = ("rank", "kind", "truth", "missing", "demographic", "role")
+        optional = ("rank", "kind", "truth", "missing", "placebo", "demographic", "role")
         return Inference(
             outcome=self.sql(raw, "outcome", where),
             sample=self.sql(raw, "sample", where),

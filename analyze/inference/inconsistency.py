@@ -25,6 +25,7 @@ from analyze.metrics import ALL, ModelMetric
 _HERE = Path(__file__).parent
 _PAIRS = (_HERE / "inconsistency.sql").read_text(encoding="utf-8")
 _REFERENCE = (_HERE / "reference_answers.sql").read_text(encoding="utf-8")
+_COUNTED = ("pairs", "differ", "repeated", "repeated_differ", "placebo", "placebo_differ")
 BOOTSTRAPS = 2_000
 NO_REPEATS = "no prompt was repeated: the noise in it is not known"
 
@@ -36,7 +37,7 @@ class PairCounts:
     label: str
     documents: list[str]
     counts: Floats
-    """(documents, 4): pairs of values, those that differ, pairs of repeats, those that differ."""
+    """(documents, 6): pairs of values, those that differ; the same of repeats; the same of placebos."""
 
 
 def pair_counts(connection: duckdb.DuckDBPyConnection, frame: Frame) -> list[PairCounts]:
@@ -44,12 +45,7 @@ def pair_counts(connection: duckdb.DuckDBPyConnection, frame: Frame) -> list[Pai
     table: pa.Table = connection.sql(_PAIRS).to_arrow_table()
     codes, labels = encode(table["label"])
     documents = np.array(table["doc_id"].to_pylist(), dtype=object)
-    counts = np.column_stack(
-        [
-            np.asarray(table[name].to_numpy(), dtype=np.float64)
-            for name in ("pairs", "differ", "repeated", "repeated_differ")
-        ]
-    )
+    counts = np.column_stack([np.asarray(table[name].to_numpy(), dtype=np.float64) for name in _COUNTED])
     found = []
     for rows in frame:
         label = rows.design.label
@@ -64,8 +60,9 @@ def inconsistency_tests(pairs: list[PairCounts], seed: int = 0) -> list[Inconsis
 
 
 def _label(label: str, counts: Floats, seed: int) -> InconsistencyTest:
-    """From (documents, 4): pairs, differing pairs, repeated pairs, differing repeated pairs."""
-    pairs, differ, repeated, repeated_differ = counts.sum(axis=0) if len(counts) else np.zeros(4)
+    """From a label's `PairCounts`."""
+    sums = counts.sum(axis=0) if len(counts) else np.zeros(len(_COUNTED))
+    pairs, differ, repeated, repeated_differ, placebo, placebo_differ = sums
     both = counts[(counts[:, 0] > 0) & (counts[:, 2] > 0)] if len(counts) else counts
     excess = low = high = None
     if len(both):
@@ -83,7 +80,9 @@ def _label(label: str, counts: Floats, seed: int) -> InconsistencyTest:
         excess=excess,
         excess_low=low,
         excess_high=high,
-        note=None if repeated else NO_REPEATS,
+        placebo=float(placebo_differ / placebo) if placebo else None,
+        placebo_pairs=int(placebo),
+        note=None if repeated or placebo else NO_REPEATS,
     )
 
 

@@ -116,6 +116,8 @@ class InconsistencyTest:
     excess: float | None
     excess_low: float | None
     excess_high: float | None
+    placebo: float | None
+    placebo_pairs: int
     note: str | None = None
 
 

@@ -126,6 +126,8 @@ CREATE TABLE inconsistency_tests (
     excess          DOUBLE,             -- pairwise - floor over the documents that have both
     excess_low      DOUBLE,             -- 95%, document bootstrap
     excess_high     DOUBLE,
+    placebo         DOUBLE,             -- share of documents whose answer to the reference and to its placebo differ
+    placebo_pairs   BIGINT NOT NULL,
     note            VARCHAR
 );
 

@@ -207,6 +207,22 @@ def test_pairwise_inconsistency_and_its_floor(tmp_path: Path) -> None:
     assert metric["reference_disagreement"]["n"] == 40
 
 
+def test_placebos_are_a_floor_and_nothing_else(tmp_path: Path) -> None:
+    table = Table()
+    for i in range(40):
+        for value, points in (("silence", 10.0), ("loud", 10.0 + (i < 12)), ("stillness", 10.0 + (i < 4))):
+            table.taste("music", value, f"w{i}", points)
+    text = TEXT.replace(
+        'sample = "true"\nrank', "sample = \"value <> 'stillness'\"\nplacebo = \"value = 'stillness'\"\nrank"
+    )
+    analysis = analyze.run(table.database(), specifications(tmp_path, text), audit=False, draws=999)
+    (music,) = rows(analysis, "inconsistency_tests")
+    assert (music["placebo"], music["placebo_pairs"]) == (0.1, 40)
+    assert (music["pairwise"], music["pairs"], music["note"]) == (0.3, 40, None)
+    (loud,) = rows(analysis, "value_tests")
+    assert (loud["n"], loud["effect"]) == (80, pytest.approx(0.3))
+
+
 def test_imbalance_by_side(tmp_path: Path) -> None:
     """Loud music adds a point: errors grow where silence was over the truth and shrink where it was under."""
     table = Table()
