@@ -26,6 +26,7 @@ OUTAGE_AFTER = 10
 _FIRST_PATIENCE_S = 120.0
 _NO_MODEL_PATIENCE_S = 30.0
 _SAME_REJECTION = 25
+_ISOLATED = 0.1
 _BACKOFF_S = 0.25
 _LONGEST_BACKOFF_S = 60.0
 _LEARN = 0.05
@@ -182,6 +183,7 @@ class Lane:
     def refused(self, fault: Fault, permit: Permit, now: float) -> None:
         """429 or 529: the server has too much, or we are too fast."""
         self._trouble(now)
+        isolated = self.limit.refused_share < _ISOLATED
         began = self.limit.overloaded(permit.sent_at, now)
         if began and fault.kind is Kind.RATE_LIMITED:
             for pace in (self.requests, self.tokens):
@@ -191,7 +193,7 @@ class Lane:
             self._pause(fault.retry_after, now)
             if began and self._trouble_since is not None:
                 self._trouble_since += fault.retry_after  # waiting as told is no trouble
-        elif began:
+        elif began and not isolated:
             self._back_off(now)
         self._lose_patience(fault, self._options.outage_s, now)
 

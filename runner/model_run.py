@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import random
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from store.rows import FailureRow, PredictionRow
     from store.writer import Writer
 
+AFTER_REFUSAL_S = 0.5
+"""A query waits so long where the server refused it without a word on when to come back."""
 MOST_PROBES = 12
 """Tries of one query in outages of its lane that cost it nothing; beyond, the query itself is the trouble."""
 
@@ -269,7 +272,10 @@ class ModelRun:
             return self._given_up(item, fault.kind.value, fault)
         if fault.kind in REQUEUED:
             lane.refused(fault, permit, now)
-            self.backlog.again([item])
+            if lane.paused_until > now:
+                self.backlog.again([item])
+            else:
+                self.backlog.later(item, now + random.uniform(0.5, 1.0) * AFTER_REFUSAL_S)
             return None
         if fault.kind in PARKING:
             lane.refuse_key(fault)

@@ -51,11 +51,13 @@ async def serve():
 def ask(study):
     """`await ask(tables, **options)` runs the model `judge` over the study."""
 
-    async def ask(tables: Providers, selection=None, settings: dict[str, Any] | None = None, **options: Any):
+    async def ask(
+        tables: Providers, selection=None, settings: dict[str, Any] | None = None, within_s=60, **options: Any
+    ):
         entry = tables.resolve("judge")
         asked = [Asked(entry.settings(**(settings or {})), entry)]
         options.setdefault("monitor", "none")
         options.setdefault("serve_sql", False)
-        return await asyncio.wait_for(run(study, asked, selection, RunOptions(**options)), 60)
+        return await asyncio.wait_for(run(study, asked, selection, RunOptions(**options)), within_s)
 
     return ask

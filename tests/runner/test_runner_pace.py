@@ -150,7 +150,7 @@ def test_one_episode_cuts_once():
     limit = InFlight(most=100, start=100)
     cuts = [limit.overloaded(sent_at=1.0, now=2.0 + i / 100) for i in range(50)]
     assert cuts.count(True) == 1
-    assert limit.limit == 50
+    assert limit.limit == 70
     assert limit.overloaded(sent_at=3.0, now=4.0)
 
 

@@ -1,0 +1,116 @@
+"""What is sent: each provider's parameters, answer formats, seeds, and the grammar that llama.cpp gets."""
+
+from __future__ import annotations
+
+import uuid
+
+import orjson
+import pytest
+from runner_world import providers
+
+from runner.grammar import Unsupported, grammar
+from runner.request import Bodies
+from store.asking import PendingQuery
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "罪名": {"type": "string", "maxLength": 12},
+        "是否有罪": {"type": "boolean"},
+        "刑罚类型": {"enum": ["有期徒刑", "拘役"]},
+        "刑期": {"type": "integer", "minimum": 0, "maximum": 300},
+    },
+}
+
+
+def query(repeat: int = 0, system: str | None = "你是法官。", schema=SCHEMA) -> PendingQuery:
+    return PendingQuery(uuid.uuid4(), repeat, "c", "d", "l", "v", system, "案情：盗窃。", schema, 0)
+
+
+def body(style=None, settings=None, asked=None, max_tokens=None):
+    table = {"base_url": "http://h/v1", "style": style or {}}
+    entry = providers(a=table).resolve("judge")
+    made = Bodies(entry.settings(**(settings or {})), entry.routes[0])
+    return orjson.loads(made.body(asked or query(), max_tokens))
+
+
+def test_the_prompt_goes_out_whole_as_utf8():
+    entry = providers(a={"base_url": "http://h/v1"}).resolve("judge")
+    raw = Bodies(entry.settings(), entry.routes[0]).body(query())
+    assert "案情：盗窃。".encode() in raw
+    assert b"\\u" not in raw
+
+
+def test_models_that_want_other_parameters_get_them():
+    sent = body(
+        {"max_tokens_name": "max_completion_tokens", "temperature": False, "top_p": False, "seed": False},
+        {"temperature": 0.7, "top_p": 0.9, "seed": 1, "max_tokens": 99},
+    )
+    assert sent["max_completion_tokens"] == 99
+    assert not {"max_tokens", "temperature", "top_p", "seed"} & set(sent)
+
+
+def test_settings_are_sent_and_seeds_count_up_with_the_repeat():
+    sent = body(None, {"temperature": 0.7, "top_p": 0.9, "seed": 5}, query(repeat=2))
+    assert (sent["temperature"], sent["top_p"], sent["seed"]) == (0.7, 0.9, 7)
+
+
+def test_reasoning_levels_and_bodies_are_the_routes_own_and_extra_is_the_users():
+    style = {"reasoning": {"low": {"reasoning_effort": "low"}}, "body": {"usage": {"include": True}}}
+    sent = body(style, {"reasoning": "low", "extra": {"top_k": 4}})
+    assert sent["reasoning_effort"] == "low"
+    assert sent["usage"] == {"include": True}
+    assert sent["top_k"] == 4
+
+
+def test_a_system_text_of_the_settings_stands_before_the_prompts():
+    assert body(None, {"system_text": "先"})["messages"][0]["content"] == "先\n\n你是法官。"
+    assert [m["role"] for m in body(None, None, query(system=None))["messages"]] == ["user"]
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("none", {}),
+        ("json_object", {"response_format": {"type": "json_object"}}),
+        (
+            "json_schema",
+            {
+                "response_format": {
+                    "type": "json_schema",
+                    "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA},
+                }
+            },
+        ),
+        ("grammar", {"grammar": grammar(SCHEMA)}),
+    ],
+)
+def test_answer_formats(form, expected):
+    sent = body({"answer_format": form})
+    found = {key: sent[key] for key in ("response_format", "grammar", "json_schema") if key in sent}
+    assert found == expected
+
+
+def test_without_a_schema_no_format_is_asked_for():
+    assert "response_format" not in body({"answer_format": "json_schema"}, None, query(schema=None))
+
+
+def test_the_grammar_is_compact_and_bounded():
+    made = grammar(SCHEMA)
+    assert made.startswith("root ::= ")
+    assert '"\\"罪名\\"" ":"' in made
+    assert "{0,12}" in made
+    assert '"\\"有期徒刑\\"" | "\\"拘役\\""' in made
+    assert "[0-9]{0,2}" in made, "300 has three digits"
+    assert "ws" not in made
+    assert made.count("(") == made.count(")")
+
+
+def test_what_the_grammar_does_not_know_is_left_to_the_server():
+    strange = {
+        "type": "object",
+        "properties": {"a": {"type": "string", "pattern": "x+"}, "b": {"$ref": "#/x"}},
+    }
+    with pytest.raises(Unsupported):
+        grammar(strange)
+    assert body({"answer_format": "grammar"}, None, query(schema=strange))["json_schema"] == strange
