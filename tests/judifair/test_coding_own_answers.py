@@ -81,8 +81,8 @@ def test_the_check_of_own_answers_names_no_published_defect(study):
 def test_a_refusal_of_the_provider_is_missing_whatever_its_text(study):
     study.connection.execute("BEGIN")
     study.connection.execute(
-        "INSERT INTO predictions SELECT * REPLACE (uuid() AS prediction_id, 1 AS repeat, 'refused' AS outcome) "
-        "FROM predictions LIMIT 1"
+        "INSERT INTO predictions SELECT * REPLACE "
+        "(uuid() AS prediction_id, 1 AS repeat, 'refused' AS outcome) FROM predictions LIMIT 1"
     )
     study.connection.execute("COMMIT")
     code(study)
