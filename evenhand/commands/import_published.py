@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from judifair.importer.report import ImportReport
 
 
+BULK_CHECKPOINT = "512MB"
+"""An import may fold its log into the file seldom: it can be run again, unlike answers that were paid for."""
+
+
 @click.command(
     name="import",
     epilog="""\b
@@ -68,7 +72,7 @@ def command(
     if not path.exists():
         raise BadInput(f"There is nothing at {path}.", hint="Give a file or folder of predictions.")
     named: dict[str, Any] = {} if collection is None else {"collection": collection}
-    with open_study(db, create=True) as study:
+    with open_study(db, create=True, checkpoint_threshold=BULK_CHECKPOINT) as study:
         report = import_published(
             study, path, model=model, documents=documents, mapping=map_in, dry_run=dry_run, **named
         )

@@ -66,8 +66,8 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, width=None if terminal else PLAIN_WIDTH)
 
 
-def open_study(path: Path, *, create: bool = False, memory_limit: str | None = None) -> Study:
-    """Open a study with the tables of every room.
+def open_study(path: Path, *, create: bool = False, **settings: Any) -> Study:
+    """Open a study with the tables of every room; `settings` are those of `store.open_study`.
 
     Raises `BadInput` where the file is missing (unless `create`), held by another process, or not ours.
     """
@@ -85,7 +85,7 @@ def open_study(path: Path, *, create: bool = False, memory_limit: str | None = N
         path,
         migrations=[judifair.MIGRATIONS, analyze.MIGRATIONS],
         create=create,
-        memory_limit=memory_limit,
+        **settings,
     )
 
 
