@@ -34,12 +34,17 @@ async def started(
     routes = [route for model in models for route in providers.resolve(model).routes]
     embedded = {route.provider for route in routes if route.kind == "embedded"}
     simulated = {route.provider for route in routes if route.kind == "simulated"}
+    vllm = {route.provider: route for route in routes if route.kind == "vllm"}
     async with AsyncExitStack() as stack:
         for provider in embedded:
             from runner.embedded import EmbeddedServer  # noqa: PLC0415
 
             server = await stack.enter_async_context(EmbeddedServer(gguf=gguf, threads=threads))
             providers = providers.at(provider, server.base_url)
+        for provider, route in vllm.items():
+            from runner.vllm import VllmServer  # noqa: PLC0415
+
+            await stack.enter_async_context(VllmServer(route, providers.tables[provider].vllm))
         for provider in simulated:
             from evenhand.simulate import Script, SimulatedJudge  # noqa: PLC0415
 
