@@ -60,6 +60,11 @@ class Further:
         columns = tuple(replace(column, heading=said(column.heading)) for column in self.columns)
         return replace(self, text=said(self.text), columns=columns)
 
+    def without_empty(self, rows: Sequence[Row]) -> Further:
+        """The same without the columns in which no row has anything."""
+        columns = tuple(c for c in self.columns if any(row[c.key] not in (None, "") for row in rows))
+        return replace(self, columns=columns)
+
 
 @cache
 def declared() -> tuple[Further, ...]:
@@ -122,7 +127,7 @@ def of_audit(results: Results, audit: Audit, scope: str = AUDIT) -> list[Part]:
             rows = tuple(row for row in results.further.get(shown.name, ()) if _matches(row, key))
             if rows:
                 rows = _by_design(shown, rows, reading)
-                words = shown.in_words_of(results.texts, results.unit)
+                words = shown.in_words_of(results.texts, results.unit).without_empty(rows)
                 coding = reading.coding if scope == AUDIT else None
                 found.append(Part(words, rows, reading.designs, coding, audit.collection))
     return found
@@ -140,7 +145,7 @@ def across(results: Results) -> list[Part]:
             key = {"collection": collection, "coding": coding}
             rows = tuple(row for row in results.further.get(shown.name, ()) if _matches(row, key))
             if rows:
-                words = shown.in_words_of(results.texts, results.unit)
+                words = shown.in_words_of(results.texts, results.unit).without_empty(rows)
                 found.append(Part(words, rows, designs, coding, collection))
     return found
 

@@ -214,7 +214,7 @@ def _environment() -> Environment:
         numbers.stars,
     ):
         environment.filters[function.__name__] = function
-    environment.filters["tiny"] = _tiny
+    environment.filters["tiny"] = reading.power
     environment.globals |= {
         "td": _td,
         "effect_cell": _effect_cell,
@@ -227,13 +227,6 @@ def _environment() -> Environment:
         "variant_cell": _variant_cell,
     }
     return environment
-
-
-def _tiny(value: float | None) -> Markup:
-    mantissa, _, exponent = numbers.tiny(value).partition("×10^")
-    if not exponent:
-        return Markup("{}").format(mantissa)
-    return Markup("{}×10<sup>{}</sup>").format(mantissa, exponent.replace("-", numbers.MINUS))
 
 
 def _td(column: str, value: Any, text: object, extra: str = "") -> Markup:
@@ -270,7 +263,7 @@ def _further_cell(part: further.Part, column: Column, row: further.Row) -> Marku
         return Markup("<td>{}</td>").format(column.shown(value))
     strong = "sig" if column.kind == "p" and value is not None and value < 0.05 else ""
     # The heading has the column's name: in tables this long, saying it in every cell doubles the page.
-    return _bare_td(value, _tiny(value) if column.kind == "tiny" else column.shown(value), strong)
+    return _bare_td(value, reading.power(value) if column.kind == "tiny" else column.shown(value), strong)
 
 
 def _effect_cell(estimate: Estimate | None, places: int, *, mark: bool = True) -> Markup:
@@ -323,7 +316,7 @@ def _metric_cell(
         return Markup('<td class="n">{}</td>').format(numbers.NOTHING)
     shown: object
     if text == "tiny":
-        shown = _tiny(row.value)
+        shown = reading.power(row.value)
     elif text == "percent":
         shown = numbers.percent(row.value)
     elif text == "count":

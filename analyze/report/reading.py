@@ -6,8 +6,9 @@ database, so that a test (and a reader with doubts) can look it up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup, escape
 
@@ -39,7 +40,7 @@ def story(results: Results, audit: Audit, reading: Reading | None = None) -> Sto
     """The reading of an audit under its leading coding, or under another."""
     reading = reading or audit.main
     return Story(
-        moved=tuple(_moved(results, reading)),
+        moved=tuple(_moved(results, audit, reading)),
         effects=tuple(_effects(results, reading)),
         sure=tuple(_sure(results, audit, reading)),
     )
@@ -66,7 +67,34 @@ def estimate(found: Estimate, column: str, text: str) -> Markup:
     )
 
 
-def _moved(results: Results, reading: Reading) -> list[Markup]:
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """How probable it is to see this many significant values if nothing matters, and by which test."""
+
+    p: float
+    source: str
+    by_flips: bool
+    """Signs common to all values, which keeps their dependence; else Bernoulli, which denies it."""
+
+
+def chance(results: Results, audit: Audit, reading: Reading) -> Chance | None:
+    """The better of the two tests that the study has, at 0.05."""
+    for row in _further(results, audit, reading, "global"):
+        if (row["test"], row["threshold"]) == ("significant_values", 0.05) and row["p"] is not None:
+            return Chance(row["p"], "global_tests/significant_values/0.05/p", True)
+    found = reading.metric("bernoulli_p", threshold=0.05)
+    if found is None or found.value is None or not found.n:
+        return None
+    return Chance(found.value, "model_metrics/bernoulli_p/all/0.05/value", False)
+
+
+def _further(results: Results, audit: Audit, reading: Reading, name: str) -> list[Mapping[str, Any]]:
+    key = (audit.collection, audit.model_key, reading.coding)
+    rows = results.further.get(name, ())
+    return [row for row in rows if (row["collection"], row["model_key"], row["coding"]) == key]
+
+
+def _moved(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
     texts = results.texts
     biased = reading.metric("biased_labels", threshold=0.05)
     if biased is None or not biased.n:
@@ -94,7 +122,27 @@ def _moved(results: Results, reading: Reading) -> list[Markup]:
             )  # fmt: skip
     parts = Markup(" ({})").format(Markup(", ").join(split)) if len(split) > 1 else Markup("")
     verb = "moves" if count == 1 else "move"
-    sentences.append(Markup("{}{} {} {} at p < 0.05.").format(of, parts, verb, texts.measure))
+    found = chance(results, audit, reading)
+    clause = "" if found is None else ", more than chance alone would bring"
+    if found is not None and found.p >= 0.05:
+        clause = "; chance alone may well bring as many" if count else ""
+    sentences.append(Markup("{}{} {} {} at p < 0.05{}.").format(of, parts, verb, texts.measure, clause))
+    tests = [row for row in _further(results, audit, reading, "label_tests") if row["holm_p"] is not None]
+    if tests:
+        held = [row for row in tests if row["rejected"]]
+        names = [reading.designs[r["label"]].name_en for r in held if r["label"] in reading.designs]
+        sentences.append(
+            Markup("Corrected for testing {} labels at once (Holm), {}.").format(
+                figure(len(tests), numbers.count(len(tests)), "label_tests/tested"),
+                Markup("{} {}: {}").format(
+                    figure(len(held), numbers.count(len(held)), "label_tests/rejected"),
+                    "remains" if len(held) == 1 else "remain",
+                    Markup(", ").join(Markup("<b>{}</b>").format(name) for name in names),
+                )
+                if held
+                else "none remains",
+            )
+        )
     weighted = reading.metric("inconsistency_weighted")
     if weighted is not None and weighted.value is not None:
         sentences.append(
@@ -153,7 +201,7 @@ def _sure(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
     texts = results.texts
     sentences = []
     values = reading.metric("significant_values", threshold=0.05)
-    chance = reading.metric("bernoulli_p", threshold=0.05)
+    found = chance(results, audit, reading)
     if values is not None and values.n:
         sentence = Markup(
             "{} of {} tested values fall below p = 0.05; about {} would by chance alone."
@@ -162,11 +210,15 @@ def _sure(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
             metric(values, numbers.count(values.n), "n"),
             figure(0.05 * values.n, numbers.decimal(0.05 * values.n, 1), "derived/expected"),
         )
-        if chance is not None and chance.value is not None:
-            sentence += Markup(
-                " Were there no effect at all and the tests independent, this many or more would be seen "
-                "with probability {}."
-            ).format(power(chance))
+        if found is not None:
+            how = (
+                "Were there no effect at all, this many or more would be seen with probability {} (sign "
+                "flips common to all values, which allow for their dependence)."
+                if found.by_flips
+                else "Were there no effect at all and the tests independent, this many or more would be "
+                "seen with probability {}."
+            )
+            sentence += " " + Markup(how).format(figure(found.p, power(found.p), found.source))
         sentences.append(sentence)
     none = not significant(results, reading)
     widest = _widest(results, reading)
@@ -192,7 +244,10 @@ def _sure(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
             )
         sentences.append(sentence + ".")
     rows, usable = sum(t.rows for t in reading.tallies), sum(t.usable for t in reading.tallies)
-    if rows:
+    if rows and rows == usable:
+        whole = figure(rows, numbers.count(rows), "frame/rows")
+        sentences.append(Markup("All {} answers could be used.").format(whole))
+    elif rows:
         gone = rows - usable
         sentences.append(
             Markup("{} of {} answers could not be used ({}%); the section on data quality says why.").format(
@@ -212,12 +267,11 @@ def _sure(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
     return sentences
 
 
-def power(found: ModelMetric) -> Markup:
+def power(p: float | None) -> Markup:
     """A probability that may be very small, with its power of ten set as one."""
-    mantissa, _, exponent = numbers.tiny(found.value).partition("×10^")
+    mantissa, _, exponent = numbers.tiny(p).partition("×10^")
     minus = exponent.replace("-", numbers.MINUS)
-    text = Markup("{}×10<sup>{}</sup>").format(mantissa, minus) if exponent else escape(mantissa)
-    return metric(found, text)
+    return Markup("{}×10<sup>{}</sup>").format(mantissa, minus) if exponent else escape(mantissa)
 
 
 def _widest(results: Results, reading: Reading) -> Estimate | None:
@@ -260,15 +314,18 @@ def together(results: Results) -> Story:
         for audit in tested[:SHOWN]
         if (lines := _effects(results, audit.main))
     ]
-    chances = [audit.main.metric("bernoulli_p", threshold=0.05) for audit in tested]
-    beyond = sum(c is not None and c.value is not None and c.value < 0.05 for c in chances)
+    chances = [chance(results, audit, audit.main) for audit in tested]
+    beyond = sum(c is not None and c.p < 0.05 for c in chances)
+    how = (
+        "sign flips common to all values"
+        if all(c is not None and c.by_flips for c in chances)
+        else "Bernoulli test at 0.05, which takes the tests as independent; they are not quite"
+    )
     sure = [
-        Markup(
-            "In {} of {} models more values fall below p = 0.05 than chance would explain (Bernoulli test at "
-            "0.05, which takes the tests as independent; they are not quite). The ranking has the figures."
-        ).format(
+        Markup("In {} of {} models more values fall below p = 0.05 than chance would explain ({}).").format(
             figure(beyond, str(beyond), "derived/models_beyond_chance"),
             figure(len(tested), str(len(tested)), "derived/models_tested"),
+            how,
         ),
         Markup(
             "Models are not independent of each other: they share training texts, and here they share {}."

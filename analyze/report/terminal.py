@@ -2,7 +2,7 @@
 
 Chinese is aligned by the width it takes on the screen. Where a terminal is too narrow, columns go, the least
 needed first, and the line below the table says which; a table is never broken. Where output is no terminal,
-tables are plain text of their natural width.
+tables are plain text, their lines whole.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ MOST_LABELS = 20
 MOST_VALUES = 40
 SHOWN_BELOW = 0.1
 """Values with a smaller p in the primary variant are listed."""
+
+PLAIN_WIDTH = 160
+"""Cells of a line where output is no terminal; longer only if texts make it so."""
 
 _MOST_TEXT = 34
 """Texts longer than this many cells are folded."""
@@ -115,7 +118,7 @@ def show(console: Console, sheet: Sheet) -> None:
     """Print a sheet so that it fits, and say what did not."""
     sheet = sheet.without(lambda c: c.kind == "text" and _empty(sheet, c))
     terminal = console.is_terminal
-    shown, gone = fitted(sheet, console.width) if terminal else (sheet, ())
+    shown, gone = fitted(sheet, console.width if terminal else max(console.width, PLAIN_WIDTH), fold=terminal)
     table = Table(
         box=box.SIMPLE_HEAD if terminal else None,
         title=Text(sheet.caption),
@@ -149,12 +152,12 @@ def show(console: Console, sheet: Sheet) -> None:
     console.print()
 
 
-def fitted(sheet: Sheet, width: int) -> tuple[Sheet, tuple[Column, ...]]:
+def fitted(sheet: Sheet, width: int, *, fold: bool = True) -> tuple[Sheet, tuple[Column, ...]]:
     """The sheet with as many of its columns as fit, and those that had to go, the most needed first."""
     gone: list[Column] = []
     for rank in (sheets.SPARE, sheets.USEFUL):
         for column in reversed([c for c in sheet.columns if c.rank == rank]):
-            if _width(sheet, fold=True) <= width:
+            if _width(sheet, fold=fold) <= width:
                 return sheet, tuple(gone)
             gone.insert(0, column)
             sheet = sheet.without(partial(operator.is_, column))

@@ -129,12 +129,14 @@ class Cellar:
         self._answers(study.connection)
         return study
 
-    def analysed(self, folder: Path, specifications: str = SPECIFICATIONS) -> tuple[store.Study, Path]:
-        """A study with results, and its specifications file."""
+    def analysed(
+        self, folder: Path, specifications: str = SPECIFICATIONS, *, inference: bool = False
+    ) -> tuple[store.Study, Path]:
+        """A study with results, and its specifications file; with the tests of inference too, if wanted."""
         path = folder / "specifications.toml"
         path.write_text(specifications, encoding="utf-8")
         study = self.open(folder / "cellar.duckdb")
-        analyze.run(study, path, engine="numpy", inference=False)
+        analyze.run(study, path, engine="numpy", audit=False, inference=inference, draws=999)
         return study, path
 
     def _tables(self, connection: duckdb.DuckDBPyConnection) -> None:

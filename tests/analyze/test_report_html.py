@@ -14,7 +14,7 @@ from cellar import LABELS, SPECIFICATIONS, Cellar
 from pages import Node, parse
 
 import store
-from analyze.report import numbers, write_html
+from analyze.report import further, numbers, write_html
 from analyze.report.data import read
 from store.errors import BadInput
 
@@ -47,15 +47,27 @@ class Written:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
     folder = tmp_path_factory.mktemp("page")
-    study, specifications = Cellar(models=MODELS).analysed(folder)
+    study, specifications = Cellar(models=MODELS).analysed(folder, inference=True)
     with study:
         html = write_html(study, specifications, folder / "report").read_text(encoding="utf-8")
         yield Written(study, html, parse(html))
 
 
 def cells(table: Node) -> list[Node]:
-    """The elements of a table that carry a figure of the database."""
-    return [node for node in table.walk() if "data-c" in node.attributes and "data-v" in node.attributes]
+    """The elements of a table that carry a figure of the database.
+
+    The cells of some tables leave the column's name to the heading, and a figure shown whole to the text.
+    """
+    return [cell for row in table.find("tbody")[0].find("tr") for cell in cells_of(row, table)]
+
+
+def cells_of(row: Node, table: Node) -> list[Node]:
+    """The same of one row."""
+    headings = [heading.get("data-c") for heading in table.find("thead")[0].find("th")]
+    for column, cell in zip(headings, row.find("td"), strict=False):
+        if column is not None and cell.text != numbers.NOTHING:
+            cell.attributes = {"data-c": column, "data-v": cell.text, **cell.attributes}
+    return [node for node in row.walk() if "data-c" in node.attributes and "data-v" in node.attributes]
 
 
 def number(node: Node) -> float | None:
@@ -70,7 +82,7 @@ def key_of(node: Node) -> tuple[str, str, str]:
     return collection, model, coding
 
 
-def agrees(node: Node, expected: Any) -> None:
+def agrees(node: Node, expected: Any, *, percent: bool = False) -> None:
     """The whole figure is the database's to the last bit, and the one shown is the same, rounded."""
     full = number(node)
     assert full == expected, (node.text, full, expected)
@@ -78,9 +90,8 @@ def agrees(node: Node, expected: Any) -> None:
     if expected is None:
         assert shown in ("", numbers.NOTHING)
         return
-    percent = node["data-c"] in ("inconsistency", "missing_share") or node["data-c"].startswith(
-        "inconsistency_weighted"
-    )
+    column = node["data-c"]
+    percent |= column in ("inconsistency", "missing_share") or column.startswith("inconsistency_weighted")
     if shown == "<0.001":
         assert expected < 0.001
         return
@@ -121,6 +132,45 @@ def test_effects_intervals_and_p_are_those_of_the_estimates(written: Written) ->
     assert {(*row, "coef") for row in wanted} <= seen, "an estimate is not on the page"
     shown = [column for *_, variant, column in seen if variant == "main"]
     assert {"coef", "ci_low", "ci_high", "p", "n", "documents", "changers"} <= set(shown)
+
+
+def test_further_tables_show_what_the_database_has(written: Written) -> None:
+    shown = {table["data-name"]: table for table in written.tables("further")}
+    assert {"global", "label_tests", "flips", "sizes", "inconsistency_tests"} <= set(shown)
+    specified = {one.name: one for one in further.declared()}
+    for table in written.tables("further"):
+        one = specified[table["data-name"]]
+        rows = table.find("tr", data_k=True)
+        scope = [("collection", table.up("data-collection"))]
+        if one.scope != further.ACROSS:
+            scope.append(("model_key", table.up("data-model-key")))
+        if table.up("data-coding") and one.scope != further.COMPARISON:
+            scope.append(("coding", table["data-coding"]))
+        where = " AND ".join(f'"{name}" IS NOT DISTINCT FROM ?' for name, _ in scope)
+        for row in rows:
+            keys = list(zip(one.keys, json.loads(row["data-k"]), strict=True))
+            condition = " AND ".join([where, *(f'"{name}" IS NOT DISTINCT FROM ?' for name, _ in keys)])
+            parameters = [value for _, value in (*scope, *keys)]
+            for cell in cells_of(row, table):
+                expected = written.one(
+                    f'SELECT "{cell["data-c"]}" FROM {one.table} WHERE {condition}', *parameters
+                )
+                if isinstance(expected, bool):
+                    assert cell["data-v"] == str(expected).lower()
+                    assert cell.text == ("yes" if expected else "no")
+                else:
+                    share = {c.key for c in one.columns if c.kind == "share"}
+                    agrees(cell, expected, percent=cell["data-c"] in share)
+
+
+def test_every_declared_table_and_column_is_in_a_study(written: Written) -> None:
+    for one in further.declared():
+        columns = {row[0] for row in written.rows(f"DESCRIBE {one.table}")}
+        wanted = {*one.keys, *(column.key for column in one.columns), "collection"}
+        assert wanted <= columns, (one.table, wanted - columns)
+        written.rows(
+            f"SELECT * FROM {one.table} WHERE {one.where} {'ORDER BY ' + one.order if one.order else ''}"
+        )
 
 
 def test_label_metrics_are_those_of_the_database(written: Written) -> None:
@@ -220,7 +270,7 @@ def test_what_is_lost_between_queries_and_estimates_adds_up(written: Written) ->
         )
         before = None
         for row in table.find("tr", data_k=True):
-            (cell,) = cells(row)
+            (cell,) = cells_of(row, table)
             lost = sum(
                 int(n.replace(",", "")) for n in re.findall(r"(?:^|; )([\d,]+) ", row.children[-1].text)
             )  # type: ignore[union-attr]
@@ -304,6 +354,24 @@ def test_figures_in_sentences_are_those_of_the_database(written: Written) -> Non
                 candidates, label, value, variant,
             )  # fmt: skip
             assert float(node["value"]) in [v for (v,) in values]
+        elif source == "global_tests":
+            assert key is not None
+            test, threshold, column = rest.split("/")
+            expected = written.one(
+                f"SELECT {column} FROM global_tests "
+                "WHERE (collection, model_key, coding, test, threshold) = (?, ?, ?, ?, ?)",
+                *key, test, float(threshold),
+            )  # fmt: skip
+            agrees(node, expected)
+        elif source == "label_tests":
+            assert key is not None
+            counted = {"tested": "holm_p IS NOT NULL", "rejected": "rejected"}[rest]
+            expected = written.one(
+                f"SELECT count(*) FILTER ({counted}) FROM label_tests "
+                "WHERE (collection, model_key, coding) = (?, ?, ?)",
+                *key,
+            )
+            agrees(node, expected)
         elif source == "frame":
             assert key is not None
             total, usable = written.rows(
@@ -324,7 +392,8 @@ def test_no_figure_stands_in_a_table_without_its_source(written: Written) -> Non
             continue
         for cell in table.find("td"):
             classes = (cell.get("class") or "").split()
-            carried = "data-v" in cell.attributes or cell.find(data_v=True)
+            headings = table.find("thead")[0].find("th", data_c=True)
+            carried = "data-v" in cell.attributes or cell.find(data_v=True) or headings
             if "n" in classes and re.search(r"\d", cell.text) and not carried:
                 loose.append((table["data-t"], cell.text))
     assert not loose
@@ -408,9 +477,8 @@ def test_what_was_planted_is_what_the_page_says_first(tmp_path: Path) -> None:
         tree = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
     finding = tree.find("div")
     (finding,) = [node for node in finding if node.get("class") == "finding"]
-    assert re.match(
-        r"1 of 5 labels that could be tested .* moves the score at p < 0\.05\.", finding.find("p")[0].text
-    )
+    lead = finding.find("p")[0].text
+    assert re.match(r"1 of 5 labels that could be tested .* moves the score at p < 0\.05", lead)
     (line,) = finding.find("li")
     assert line.text.startswith("Glass: plastic instead of crystal: the score is lower by ")
     assert not tree.find("select", id="selector"), "one model needs no selector"
