@@ -49,7 +49,19 @@ _HOMES = {
     "store.writer": ("Writer",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("export", "identity", "live", "merge", "prompt", "queries", "reach", "readonly", "rows", "runs")
+_MODULES = (
+    "batches",
+    "export",
+    "identity",
+    "live",
+    "merge",
+    "prompt",
+    "queries",
+    "reach",
+    "readonly",
+    "rows",
+    "runs",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -66,10 +66,13 @@ class PendingQueries(Iterator[PendingQuery]):
     """How many there were at the start."""
     selected: int
     """How many the selection has, answered ones included (queries x repeats)."""
+    in_batches: int
+    """How many are not pending because an open batch at a provider asks them."""
 
     def __init__(self, study: Study, plan: pa.Table, repeats: int) -> None:
         self.selected = plan.num_rows * repeats
-        self.total = self.selected - int(pc.sum(plan["settled"]).as_py() or 0)
+        self.in_batches = int(pc.sum(plan["in_batches"]).as_py() or 0)
+        self.total = self.selected - int(pc.sum(plan["settled"]).as_py() or 0) - self.in_batches
         self._plan = plan.filter(plan["is_open"]).select(["query_id", "done"])
         self._repeats = repeats
         self._cursor = study.cursor()

@@ -66,6 +66,11 @@ def import_prediction_id(source_hash: str, source_row: int) -> uuid.UUID:
     return uuid.UUID(bytes=_digest("import", source_hash, source_row))
 
 
+def batch_row_id(batch: uuid.UUID, query: uuid.UUID, repeat: int) -> uuid.UUID:
+    """The identity of what a batch brought for a query: fetching it again makes the same id."""
+    return uuid.UUID(bytes=_digest("batch", str(batch), str(query), repeat))
+
+
 def new_prediction_id() -> uuid.UUID:
     """A fresh, time-ordered identity (UUID version 7) for an answer, a failure or a run.
 

@@ -59,6 +59,14 @@ reopened AS (
     WHERE list_contains($retry, outcome)
     GROUP BY query_id
 ),
+-- What an open batch asks at a provider is neither settled nor to be asked.
+asked AS (
+    SELECT query_id, bitstring_agg(repeat, 0, $last) AS bits
+    FROM batch_items
+    SEMI JOIN (SELECT batch FROM batches WHERE ended_at IS NULL AND model_key = $model_key) USING (batch)
+    WHERE repeat <= $last
+    GROUP BY query_id
+),
 done AS (
     SELECT query_id, CASE WHEN reopened.bits IS NULL THEN settled.bits ELSE settled.bits & ~reopened.bits END AS bits
     FROM settled
@@ -67,8 +75,10 @@ done AS (
 SELECT
     query_id::BLOB AS query_id,
     coalesce(bit_count(done.bits), 0) AS settled,
-    settled <= $last AS is_open,
-    done.bits::VARCHAR AS done
+    coalesce(bit_count(CASE WHEN done.bits IS NULL THEN asked.bits ELSE asked.bits & ~done.bits END), 0) AS in_batches,
+    settled + in_batches <= $last AS is_open,
+    coalesce(done.bits | asked.bits, done.bits, asked.bits)::VARCHAR AS done
 FROM chosen
 LEFT JOIN done USING (query_id)
+LEFT JOIN asked USING (query_id)
 ORDER BY collection, ordinal, query_id;
