@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import random
 import uuid
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -89,6 +90,22 @@ class PendingQueries(Iterator[PendingQuery]):
         """Give the cursor back before the end is reached."""
         self._queries.close()
         self._cursor.close()
+
+    def sample(self, count: int) -> list[PendingQuery]:
+        """So many of the pending queries (each once, whatever the repeats), spread over the order of asking.
+
+        One at random out of each of `count` equal stretches, and always the same ones. None of the others is
+        rendered, and the iteration is not advanced. Not after `close` or the end.
+        """
+        rows = self._plan.num_rows
+        count = min(count, rows)
+        chance = random.Random(0)
+        places = [chance.randrange(n * rows // count, (n + 1) * rows // count) for n in range(count)]
+        found: dict[uuid.UUID, PendingQuery] = {}
+        for start in range(0, count, PAGE):
+            for query in self._page(self._plan.take(column(places[start : start + PAGE], INT))):
+                found.setdefault(query.query_id, query)
+        return list(found.values())
 
     def _iterate(self) -> Generator[PendingQuery]:
         for start in range(0, self._plan.num_rows, PAGE):
