@@ -166,7 +166,16 @@ def bare(axes: Axes) -> None:
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(FAINT)
     axes.tick_params(axis="x", labelsize=7.5, colors=INK, length=3)
-    axes.tick_params(axis="y", length=0, colors=INK, pad=8)
+    axes.set_yticks([])
+
+
+def name_lines(axes: Axes, names: Sequence[str], *, middle: float = 0.0) -> None:
+    """Names at the left of a plot, one for each line. As texts, for ticks take ten times as long to make."""
+    beside = axes.get_yaxis_transform()
+    for y, name in enumerate(names):
+        axes.text(
+            -0.035, y + middle, name, transform=beside, ha="right", va="center", fontsize=8, color=INK,
+        )  # fmt: skip
 
 
 def with_chinese(wanted: bool | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from matplotlib.lines import Line2D
 from scipy import stats
 
 from analyze.report import numbers
-from analyze.report.drawing import FAINT, INK, ROW_IN, RULE, bare, inches, strokes, with_chinese
+from analyze.report.drawing import FAINT, INK, ROW_IN, RULE, bare, inches, name_lines, strokes, with_chinese
 from analyze.report.shapes import Audit, Estimate, Reading, Results
 from store.errors import BadInput
 
@@ -38,8 +39,13 @@ def interval(estimate: Estimate, confidence: float) -> tuple[float, float] | Non
     """The confidence interval of an estimate, or None where it has no standard error."""
     if estimate.coef is None or estimate.se is None or estimate.df is None:
         return None
-    half = float(stats.t.ppf(0.5 + confidence / 2, estimate.df)) * estimate.se
+    half = _quantile(0.5 + confidence / 2, estimate.df) * estimate.se
     return estimate.coef - half, estimate.coef + half
+
+
+@cache
+def _quantile(probability: float, df: float) -> float:
+    return float(stats.t.ppf(probability, df))
 
 
 def rows(
@@ -106,11 +112,10 @@ def coefficients(
         left = (names + i * (_PANEL_IN + _GAP_IN)) / width
         axes = figure.add_axes((left, bottom, _PANEL_IN / width, tall))
         _panel(axes, estimates, others if other else [], gid="unit" if i == 0 else "log")
-        axes.set_title(title, fontsize=8.5, loc="left", color=INK, pad=6)
+        above = (len(shown) + 0.25 + (1.1 if len(shown) > MANY else 0)) / len(shown)
+        axes.text(0, above, title, transform=axes.transAxes, fontsize=8.5, color=INK, va="bottom")
         if i == 0:
-            axes.set_yticks(range(len(shown)), [row.name for row in shown], fontsize=8)
-        else:
-            axes.set_yticks([])
+            name_lines(axes, [row.name for row in shown])
     _legend(figure, reading.coding, other.coding if other else None, results)
     return figure
 

@@ -11,7 +11,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analyze.report.drawing import FAINT, INK, ROW_IN, bare, inches, strokes, with_chinese
+from analyze.report.drawing import FAINT, INK, ROW_IN, bare, inches, name_lines, strokes, with_chinese
 from analyze.report.shapes import Audit, Reading, Results
 from store.errors import BadInput
 
@@ -98,7 +98,7 @@ def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None
             markerfacecolor=INK if filled else "white",
             markeredgewidth=0.7,
         )
-    axes.set_yticks(np.arange(len(labels)) + 0.5, texts, fontsize=8)
+    name_lines(axes, texts, middle=0.5)
     axes.set_xticks(
         np.arange(len(audits)) + 0.5, [a.name for a in audits], rotation=55, ha="left", fontsize=8,
         rotation_mode="anchor",
@@ -174,7 +174,7 @@ def inconsistency(
             [share for _, share in own], [y for y, _ in own], marker="o" if first else "s", markersize=4.6,
             linestyle="none", markeredgecolor=INK, markerfacecolor=INK if first else "white", zorder=2,
         )  # fmt: skip
-    axes.set_yticks(range(len(found)), names, fontsize=8)
+    name_lines(axes, names)
     axes.set_ylim(len(found) - 0.4, -0.6)
     axes.set_xlim(left=0)
     axes.set_xlabel(f"% of {results.texts.documents}", fontsize=8, color=INK)
