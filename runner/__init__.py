@@ -1,6 +1,7 @@
 """The runner: puts the pending queries of a study to models and stores what comes back.
 
-The names below load on first use, so that importing this package costs nothing.
+The names below load on first use, so that importing this package costs nothing. No module is called as one of
+them: importing it would put the module in the name's place.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from runner.options import Asked, RunOptions, RunSummary
     from runner.providers import ModelEntry, Providers, load_providers
-    from runner.run import run
+    from runner.running import run
     from runner.settings import ModelSettings
 
 _HOME = {
@@ -22,7 +23,7 @@ _HOME = {
     "RunOptions": "runner.options",
     "RunSummary": "runner.options",
     "load_providers": "runner.providers",
-    "run": "runner.run",
+    "run": "runner.running",
 }
 
 __all__ = [
@@ -39,5 +40,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

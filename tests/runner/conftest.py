@@ -13,7 +13,7 @@ from runner_world import Reply, Scripted, completion
 import store
 from runner.options import Asked, RunOptions
 from runner.providers import Providers
-from runner.run import run
+from runner.running import run
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from runner_world import providers
 
 import store
 from runner.options import Asked, RunOptions
-from runner.run import run
+from runner.running import run
 
 
 def main(database: str, base_url: str, in_flight: int) -> int:

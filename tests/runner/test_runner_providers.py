@@ -181,3 +181,15 @@ def test_the_model_key_ignores_routes_and_heeds_every_setting():
         entry.settings(seed=1, extra={"top_k": 5}),
     ]
     assert len({settings.model_key for settings in [base, *others]}) == len(others) + 1
+
+
+def test_a_public_name_stays_what_it_is_however_often_it_is_imported():
+    from importlib import import_module
+
+    import runner
+
+    for name in runner.__all__:
+        first = getattr(runner, name)
+        import_module(first.__module__)
+        assert getattr(runner, name) is first
+        assert callable(first), name

@@ -16,7 +16,7 @@ import store
 from runner import lane as lane_module
 from runner.options import Asked, RunOptions
 from runner.providers import Providers
-from runner.run import run
+from runner.running import run
 from runner.schema import File
 from store.errors import BadInput, RunFailed
 
