@@ -91,7 +91,7 @@ async def runner(
     import store
     from runner.options import Asked, RunOptions
     from runner.providers import Providers
-    from runner.run import run
+    from runner.running import run
     from runner.schema import File
 
     limits = {

@@ -147,7 +147,7 @@ def run_study(
     """Start what the models need, ask, and say how it ended."""
     from evenhand.engines import started  # noqa: PLC0415
     from runner.options import Asked  # noqa: PLC0415
-    from runner.run import run  # noqa: PLC0415
+    from runner.running import run  # noqa: PLC0415
 
     async def ask() -> RunSummary:
         async with started(providers, models, study, gguf=gguf, script=script) as served:
