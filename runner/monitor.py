@@ -1,5 +1,6 @@
 """Shows where a run stands, from snapshots: live tables on a terminal, else a line every ten seconds.
 
+What is None may be missing: a stored snapshot (`evenhand status` of a run that ended) has lost its nulls.
 It works in a thread of its own, so a terminal that is slow or stopped (Ctrl-S) never holds up the run.
 """
 
@@ -98,15 +99,15 @@ def key_values(snapshot: Snapshot) -> list[str]:
             "done": model["done"],
             "total": model["total"],
             "rate": f"{model['rate_now']:.2f}",
-            "eta": span(model["eta_s"]).replace(" ", ""),
+            "eta": span(model.get("eta_s")).replace(" ", ""),
             "in_flight": model["in_flight"],
             "limit": sum(lane["limit"] for lane in model["lanes"]),
-            "p50_s": _seconds([lane["p50_s"] for lane in model["lanes"]]),
-            "p95_s": _seconds([lane["p95_s"] for lane in model["lanes"]]),
+            "p50_s": _seconds([lane.get("p50_s") for lane in model["lanes"]]),
+            "p95_s": _seconds([lane.get("p95_s") for lane in model["lanes"]]),
             "tokens_in": model["prompt_tokens"],
             "tokens_cached": model["cached_tokens"],
             "tokens_out": model["completion_tokens"],
-            "cost_usd": "-" if model["cost_usd"] is None else f"{model['cost_usd']:.4f}",
+            "cost_usd": "-" if model.get("cost_usd") is None else f"{model.get('cost_usd'):.4f}",
             "refused": sum(lane["refused"] for lane in model["lanes"]),
             "errors": ",".join(f"{kind}:{count}" for kind, count in errors.items()) or 0,
             **model["outcomes"],
@@ -158,8 +159,8 @@ def tables(snapshot: Snapshot, width: int) -> RenderableType:
         foot.append(f"all ${snapshot['cost_usd']:,.4f}")
     if snapshot.get("max_cost"):
         foot.append(f"at most ${snapshot['max_cost']:,.2f}")
-    if writer["error"]:
-        foot.append(f"WRITER: {writer['error']}")
+    if writer.get("error"):
+        foot.append(f"WRITER: {writer.get('error')}")
     parts.append(Text(" · ".join(foot), style="dim"))
     if snapshot.get("stopping"):
         parts.append(Text(str(snapshot["stopping"]), style="bold yellow"))
@@ -181,24 +182,26 @@ def _model(model: Mapping[str, Any], width: int) -> list[RenderableType]:
     earlier = f", {before:,} before this run" if before else ""
     cells.append(Text(f"{done:,} / {model['selected']:,} ({share:.1%}{earlier})"))
     head.add_row(*cells)
-    pace = f"{model['rate_now']:.1f}/s now, {model['rate']:.1f}/s over the run, ETA {span(model['eta_s'])}"
+    pace = (
+        f"{model['rate_now']:.1f}/s now, {model['rate']:.1f}/s over the run, ETA {span(model.get('eta_s'))}"
+    )
     outcomes = ", ".join(f"{name} {count:,}" for name, count in model["outcomes"].items() if count)
     tokens = (
         f"tokens in {amount(model['prompt_tokens'])} (cached {amount(model['cached_tokens'])}), "
         f"out {amount(model['completion_tokens'])}"
     )
-    cost = "price unknown" if model["cost_usd"] is None else f"${model['cost_usd']:,.4f}"
-    if model["projected_cost_usd"] is not None:
-        cost += f" of about ${model['projected_cost_usd']:,.2f}"
+    cost = "price unknown" if model.get("cost_usd") is None else f"${model.get('cost_usd'):,.4f}"
+    if model.get("projected_cost_usd") is not None:
+        cost += f" of about ${model.get('projected_cost_usd'):,.2f}"
     retry = f", to retry {model['to_retry']:,}" if model["to_retry"] else ""
     parts: list[RenderableType] = [head, Text(f"  {pace}"), Text(f"  {outcomes or 'no answer yet'}{retry}")]
     parts += [Text(f"  {tokens}; {cost}"), _lanes(model["lanes"], width)]
     for lane in model["lanes"]:
-        if lane["last_error"]:
-            age = span(lane["last_error_age_s"])
-            parts.append(_one_line(f"  {lane['lane']}, {age} ago: {lane['last_error']}", "dim"))
-    if model["failure"]:
-        parts.append(Text(f"  {model['failure']}", style="bold red"))
+        if lane.get("last_error"):
+            age = span(lane.get("last_error_age_s"))
+            parts.append(_one_line(f"  {lane['lane']}, {age} ago: {lane.get('last_error')}", "dim"))
+    if model.get("failure"):
+        parts.append(Text(f"  {model.get('failure')}", style="bold red"))
     return parts
 
 
@@ -221,8 +224,8 @@ def _lanes(lanes: list[Mapping[str, Any]], width: int) -> Table:
         cells = [
             Text(str(lane["lane"])),
             Text(f"{lane['in_flight']}/{lane['limit']}"),
-            Text("-" if lane["p50_s"] is None else f"{lane['p50_s']:.2f}"),
-            Text("-" if lane["p95_s"] is None else f"{lane['p95_s']:.2f}"),
+            Text("-" if lane.get("p50_s") is None else f"{lane.get('p50_s'):.2f}"),
+            Text("-" if lane.get("p95_s") is None else f"{lane.get('p95_s'):.2f}"),
             Text(f"{lane['refused']:,}"),
         ]
         if wide:
@@ -234,7 +237,7 @@ def _lanes(lanes: list[Mapping[str, Any]], width: int) -> Table:
 
 
 def _state(lane: Mapping[str, Any]) -> Text:
-    if lane["parked"]:
+    if lane.get("parked"):
         return Text("parked", style="bold red")
     if lane["outage"]:
         return Text("no answer, probing", style="yellow")

@@ -259,7 +259,7 @@ class _Run:
         """Keep the models going until all are done or the run is to stop."""
         for model in self.models:
             model.dispatch()
-        all_done: asyncio.Future[Any] = asyncio.gather(*(model.done.wait() for model in self.models))
+        all_done: asyncio.Future[Any] = asyncio.ensure_future(self._all_done())
         told = False
         try:
             while not all_done.done():
@@ -277,6 +277,10 @@ class _Run:
                     break
         finally:
             all_done.cancel()
+
+    async def _all_done(self) -> None:
+        for model in self.models:
+            await model.done.wait()
 
     def _tick(self) -> None:
         now = self.loop.time()

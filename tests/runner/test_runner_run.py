@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import io
 import itertools
 import json
 import os
@@ -10,10 +12,12 @@ import signal
 
 import pytest
 from aiohttp import web
+from rich.console import Console
 from runner_world import completion, fill_study, providers, rows, status
 
 import store
 from runner import lane as lane_module
+from runner.monitor import key_values, tables
 from runner.options import Asked, RunOptions
 from runner.providers import Providers
 from runner.running import run
@@ -424,7 +428,7 @@ async def test_a_second_signal_stops_at_once_and_keeps_what_arrived(study, serve
     assert rows(study, "SELECT count(*) FROM predictions") == [(16,)]
 
 
-async def test_the_drain_has_a_deadline(study, serve, ask):
+async def test_the_drain_has_a_deadline(study, serve, ask, caplog):
     fill_study(study, 5, 4)
 
     async def reply(call):
@@ -435,6 +439,8 @@ async def test_the_drain_has_a_deadline(study, serve, ask):
     summary = await ask(providers(a={"base_url": server.base_url, "limits": {"in_flight": 1}}), drain_s=0.3)
     assert summary.seconds < 5
     assert summary.pending == 20
+    gc.collect()
+    assert "never retrieved" not in caplog.text
 
 
 async def test_a_writer_that_gives_up_stops_the_run_at_once(study, serve, ask, monkeypatch):
@@ -505,6 +511,10 @@ async def test_the_manifest_says_what_the_run_was(study, serve, ask):
     assert status_kept["state"] == "finished"
     assert status_kept["models"][0]["done"] == 4
     assert status_kept["models"][0]["returned_models"] == {"judge-1-0613": 4}
+    shown = io.StringIO()
+    Console(file=shown, width=100).print(tables(status_kept, 100))
+    assert "4 / 4 (100.0%)" in shown.getvalue()
+    assert key_values(status_kept)
 
 
 async def test_several_models_run_side_by_side_each_at_its_own_pace(study, serve):
