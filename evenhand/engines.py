@@ -1,7 +1,8 @@
-"""Engines that Evenhand starts by itself for a run: the embedded model, and the scripted judge.
+"""Engines that Evenhand starts by itself for a run: the embedded model, the scripted judge, vLLM.
 
 A model whose provider is of kind `embedded` or `simulated` has no address in providers.toml. `started` brings
-its server up on loopback, gives the providers with the address filled in, and takes it down at the end.
+its server up on loopback, gives the providers with the address filled in, and takes it down at the end. One
+of kind `vllm` has an address; a server is started there if none runs.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
     from evenhand.simulate import Script
-    from runner.providers import Providers
+    from runner.providers import Providers, Route
     from store import Study
 
 
@@ -29,25 +32,72 @@ async def started(
 ) -> AsyncIterator[Providers]:
     """Serve what these models need, for as long as the block runs.
 
-    Raises `BadInput` where the embedded engine or its model is not installed, and says how to install it.
+    Raises:
+        BadInput: the embedded engine, its model or vllm is not installed (and how to install it), or the vLLM
+            server that runs has another model.
+        RunFailed: a server did not come up; with the end of its log.
     """
     routes = [route for model in models for route in providers.resolve(model).routes]
     embedded = {route.provider for route in routes if route.kind == "embedded"}
     simulated = {route.provider for route in routes if route.kind == "simulated"}
-    vllm = {route.provider: route for route in routes if route.kind == "vllm"}
     async with AsyncExitStack() as stack:
         for provider in embedded:
             from runner.embedded import EmbeddedServer  # noqa: PLC0415
 
             server = await stack.enter_async_context(EmbeddedServer(gguf=gguf, threads=threads))
             providers = providers.at(provider, server.base_url)
-        for provider, route in vllm.items():
-            from runner.vllm import VllmServer  # noqa: PLC0415
-
-            await stack.enter_async_context(VllmServer(route, providers.tables[provider].vllm))
         for provider in simulated:
             from evenhand.simulate import Script, SimulatedJudge  # noqa: PLC0415
 
             judge = await stack.enter_async_context(SimulatedJudge.of_study(study, script or Script()))
             providers = providers.at(provider, judge.base_url)
+        await _serve_vllm(stack, providers, models)
         yield providers
+
+
+async def _serve_vllm(stack: AsyncExitStack, providers: Providers, models: Sequence[str]) -> None:
+    """See that the vLLM servers of these models run.
+
+    One that another provider offers before vLLM needs none; one that another offers after it can do without.
+    """
+    from store.errors import BadInput  # noqa: PLC0415
+
+    needed: dict[tuple[str | None, str], tuple[Route, list[str]]] = {}
+    for model in models:
+        routes = providers.resolve(model).routes
+        others = [r.provider for r in routes if r.kind != "vllm" and r.base_url and r.keys_set()]
+        route = next((r for r in routes if r.kind == "vllm"), None)
+        if route is not None and (route is routes[0] or not others):
+            needed[route.base_url, route.model_id] = (route, others)
+    if not needed:
+        return
+    from runner.vllm import VllmServer  # noqa: PLC0415
+
+    await _one_model_a_server([route for route, _ in needed.values()])
+    for route, others in needed.values():
+        options = providers.tables[route.provider].vllm
+        try:
+            await stack.enter_async_context(VllmServer(route, options, say=_say))
+        except BadInput as error:
+            if not others:
+                raise
+            _say(f"{error.message} {route.model} is asked of {', '.join(others)} instead.")
+
+
+async def _one_model_a_server(routes: Sequence[Route]) -> None:
+    """A server that we start has one model: tell of a second at its address before the first has loaded."""
+    from runner.vllm import served_models  # noqa: PLC0415
+    from store.errors import BadInput  # noqa: PLC0415
+
+    for address in {route.base_url for route in routes}:
+        wanted = [route for route in routes if route.base_url == address]
+        if len(wanted) > 1 and await served_models(wanted[0]) is None:
+            names = " and ".join(route.model for route in wanted)
+            raise BadInput(
+                f"{names} are to be served at {address} together; a vLLM server has one model.",
+                hint="Run them one after the other, or give one a provider with another base_url.",
+            )
+
+
+def _say(sentence: str) -> None:
+    click.echo(sentence, err=True)
