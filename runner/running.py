@@ -60,9 +60,17 @@ async def run(
     with ThreadPoolExecutor(max_workers=max(len(asked), 1), thread_name_prefix="evenhand-read") as executor:
         cursors = await _pending(study, asked, selection, options, executor)
         try:
+            in_batches = sum(cursor.in_batches for cursor in cursors)
+            waiting = (
+                f"{in_batches:,} are in an open batch; `evenhand run MODEL --batch` fetches its answers."
+            )
             if not any(cursor.total for cursor in cursors):
                 selected = sum(cursor.selected for cursor in cursors)
+                if in_batches:
+                    return RunSummary(None, "finished", f"Nothing to ask: {waiting}", pending=in_batches)
                 return RunSummary(None, "finished", f"Nothing to ask: all {selected:,} are answered.")
+            if in_batches and options.monitor != "none":
+                print(f"Not asked: {waiting}", file=sys.stderr, flush=True)
             run_id = store.runs.start_run(study, "run", manifest(asked, options, selection))
             state = "failed"
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ Examples:
   evenhand run gpt-4o-mini --labels defendant_sex,judge_age --limit 200
   evenhand run qwen3-8b-local --repeat 3 --temperature 1 --seed 1
   evenhand run gpt-4o-mini --retry failed,empty
+  evenhand run gpt-4o-mini --batch --max-cost 10
 Stop with Ctrl-C: answers on their way are waited for and stored. The same command goes on where it stopped.
 """
 )
@@ -56,6 +58,19 @@ Stop with Ctrl-C: answers on their way are waited for and stored. The same comma
 @click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), help="US dollars for this run.")
 @click.option("--max-hours", type=click.FloatRange(min=0, min_open=True), help="Hours for this run.")
 @click.option("--in-flight", type=click.IntRange(min=1), help="At most so many open requests a lane.")
+@click.option(
+    "--batch",
+    is_flag=True,
+    help="Submit as batches, at the provider's batch price (often half), and wait: up to a day. Ctrl-C ends "
+    "the waiting, not the batches; the same command fetches what they bring.",
+)
+@click.option(
+    "--poll",
+    "poll_s",
+    metavar="SECONDS",
+    type=click.FloatRange(min=1),
+    help="With --batch: look after the batches so often.  [default: 30]",
+)
 @click.option(
     "--providers",
     "providers_file",
@@ -93,6 +108,8 @@ def command(
     gguf: Path | None,
     monitor: str,
     as_json: bool,
+    batch: bool,
+    poll_s: float | None,
     **limits: Any,
 ) -> None:
     """Put the pending queries to one or more MODELS (names from `evenhand providers`).
@@ -119,16 +136,18 @@ def command(
         monitor="none" if as_json and monitor == "auto" else monitor,  # type: ignore[arg-type]
         **limits,
     )
+    selected = selection(collection, labels, documents, limit, shard)
+    if batch:
+        by_batch = _by_batch(providers, models, settings, poll_s, gguf)
+    elif poll_s is not None:
+        raise click.UsageError("--poll has no meaning without --batch")
     with open_study(db, memory_limit=RUN_MEMORY_LIMIT) as study:
-        summary = run_study(
-            study,
-            providers,
-            models,
-            selection(collection, labels, documents, limit, shard),
-            settings=settings,
-            options=options,
-            gguf=gguf,
-        )
+        if batch:
+            summary = _run_to_end(by_batch(study, selected, options))
+        else:
+            summary = run_study(
+                study, providers, models, selected, settings=settings, options=options, gguf=gguf
+            )
     print_run(summary, as_json=as_json)
     sys.exit(summary.exit_code)
 
@@ -161,11 +180,41 @@ def run_study(
                 asked.append(Asked(entry.settings(**settings), entry))
             return await run(study, asked, selected, options)
 
+    return _run_to_end(ask())
+
+
+def _by_batch(
+    providers: Providers,
+    models: tuple[str, ...],
+    settings: dict[str, Any],
+    poll_s: float | None,
+    gguf: Path | None,
+) -> Callable[[Study, Selection, RunOptions], Coroutine[Any, Any, RunSummary]]:
+    """What asks these models by batches. Raises BadInput, before a study is opened, where one cannot be."""
+    from runner.batch import POLL_S, batch_entry, run_batch  # noqa: PLC0415
+    from runner.options import Asked  # noqa: PLC0415
+
+    if gguf is not None:
+        raise click.UsageError("--gguf has no meaning with --batch")
+    asked: list[Asked] = []
+    for model in models:
+        able = batch_entry(providers, model)
+        able.usable()
+        # The settings are those of a live run, so that it is the same model.
+        asked.append(Asked(providers.resolve(model).settings(**settings), able))
+
+    def ask(study: Study, selected: Selection, options: RunOptions) -> Coroutine[Any, Any, RunSummary]:
+        return run_batch(study, asked, selected, options, poll_s=POLL_S if poll_s is None else poll_s)
+
+    return ask
+
+
+def _run_to_end(work: Coroutine[Any, Any, RunSummary]) -> RunSummary:
     try:
         import uvloop  # noqa: PLC0415
     except ImportError:  # Windows has none
-        return asyncio.run(ask())
-    return uvloop.run(ask())
+        return asyncio.run(work)
+    return uvloop.run(work)
 
 
 def print_run(summary: RunSummary, *, as_json: bool) -> None:

@@ -1,0 +1,84 @@
+"""What the models of a batch run share, and how they wait: patiently, but never past a stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from runner.batch_api import ApiFault
+from runner.batch_file import Allowance
+from runner.options import RunOptions
+from runner.outcome import REQUEUED, RETRIED
+from runner.redact import Redactor
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from store.study import Study
+    from store.writer import Writer
+
+_GONE_AFTER = 3
+_LONGEST_WAIT_S = 600.0
+_FIRST_WAIT_S = 2.0
+_HARVESTS = 2
+_T = TypeVar("_T")
+
+
+class Stopped(Exception):
+    """The run is to stop; batches go on at the provider."""
+
+
+@dataclass(slots=True)
+class BatchShared:
+    """What all models of a batch run use together."""
+
+    study: Study
+    run_id: uuid.UUID
+    writer: Writer
+    session: aiohttp.ClientSession
+    redactor: Redactor
+    options: RunOptions
+    poll_s: float
+    folder: Path
+    """For files on their way."""
+    allowance: Allowance
+    tell: Callable[..., None]
+    """Called with a text and its parts by name."""
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    harvests: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HARVESTS))
+
+    async def wait(self, seconds: float) -> None:
+        """Sleep. Raises Stopped when the run is to stop."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.stopping.wait(), seconds)
+        if self.stopping.is_set():
+            raise Stopped
+
+    async def patiently(self, what: str, call: Callable[[int], Awaitable[_T]]) -> _T:
+        """Call until it succeeds: again after passing errors, with growing waits, for `outage_s`.
+
+        `call` is given the number of the try. Raises ApiFault for an error that will not, or did not, pass.
+        """
+        started, number, gone = time.monotonic(), 0, 0
+        while True:
+            try:
+                return await call(number)
+            except ApiFault as error:
+                fault = error.fault
+                gone += fault.status == 404
+                passing = fault.kind in RETRIED | REQUEUED or (fault.status == 404 and gone < _GONE_AFTER)
+                if not passing or time.monotonic() - started > self.options.outage_s:
+                    raise
+                pause = min(min(_FIRST_WAIT_S, self.poll_s) * 2**number, _LONGEST_WAIT_S)
+                pause = max(pause * random.uniform(0.5, 1.0), fault.retry_after or 0.0)
+                if number in (0, 3) or number % 10 == 0:
+                    self.tell(f"{what}: {fault.message}; again in {pause:.0f} s")
+                number += 1
+                await self.wait(pause)
