@@ -303,6 +303,15 @@ def together(results: Results) -> Story:
             results.texts.measure,
         )
     ]  # fmt: skip
+    corrected = [_further(results, audit, audit.main, "label_tests") for audit in tested]
+    if all(corrected):
+        holding = sum(any(row["rejected"] for row in rows) for rows in corrected)
+        moved.append(
+            Markup("Corrected within each model for testing many labels at once (Holm), {} of {} do.").format(
+                figure(holding, str(holding), "derived/models_rejecting"),
+                figure(len(tested), str(len(tested)), "derived/models_tested"),
+            )
+        )
     ends = [tested[0]] if len(tested) == 1 else [tested[0], tested[-1]]
     words = ("Most", "Fewest")
     moved += [

@@ -212,6 +212,12 @@ class Results:
         return tuple(name for name in self.specs.coding_names() if name in present)
 
     def notices(self) -> tuple[str, ...]:
-        """The banners that the kinds of the models ask for, each once."""
+        """The banners that the kinds of the models ask for, each once; of whom, where not of all."""
         kinds = dict.fromkeys(audit.kind for audit in self.audits)
-        return tuple(self.texts.notices[kind] for kind in kinds if kind in self.texts.notices)
+        found = []
+        for kind in kinds:
+            if kind in self.texts.notices:
+                names = [audit.name for audit in self.audits if audit.kind == kind]
+                whom = "" if len(kinds) == 1 else f"{', '.join(names)}: "
+                found.append(whom + self.texts.notices[kind])
+        return tuple(found)
