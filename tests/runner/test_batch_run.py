@@ -301,6 +301,21 @@ async def test_ctrl_c_leaves_the_batch_and_the_next_run_goes_on_with_it(study, b
     assert [len(server.of_file(one["input_file_id"])) for one in server.batches.values()] == [5, 5]
 
 
+async def test_an_open_batch_holds_its_repeats_only_and_its_model_only(study, batch_server, by_batch):
+    fill_study(study, 2, 3)
+    server = await batch_server(polls=10**9)
+    await by_batch(server, max_hours=0.2 / 3600)
+    (key,) = rows(study, "SELECT DISTINCT model_key FROM batches")[0]
+    plan = store.pending(study, key, 3)
+    assert (plan.selected, plan.in_batches, plan.total) == (18, 6, 12)
+    assert sorted({query.repeat for query in plan}) == [1, 2]
+    assert store.count_pending(study, "another", 3) == 18
+    server.polls = 1
+    summary = await by_batch(server, repeats=3)
+    assert (summary.counts, summary.pending) == ({"answered": 18}, 0)
+    assert [batch["request_counts"]["total"] for batch in server.batches.values()] == [6, 12]
+
+
 async def test_max_hours_ends_the_waiting(study, batch_server, by_batch):
     fill_study(study, 1, 2)
     server = await batch_server(polls=10**9)
