@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
@@ -30,6 +30,9 @@ from analyze.inference.signs import Signs
 from analyze.metrics import ALL, LabelMetrics, ModelMetric, label_metrics, model_metrics
 from analyze.specification import Specification, Specifications, load
 from store.errors import RunFailed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Progress = Callable[[str, int, int], None]
 """Called as progress(what, done, total)."""
@@ -59,6 +62,13 @@ class Analysis:
     cells: tuple[Cell, ...]
     tables: dict[str, pa.Table]
     timings: Timings = field(default_factory=Timings)
+
+    def pandas(self, name: str) -> pd.DataFrame:
+        """A table as a pandas data frame; nullable, so that missing integers stay integers."""
+        import pandas as pd  # noqa: PLC0415  (a second of import that most callers do not need)
+
+        frame: pd.DataFrame = self.tables[name].to_pandas(types_mapper=pd.ArrowDtype)
+        return frame
 
     @property
     def estimates(self) -> pa.Table:

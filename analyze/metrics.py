@@ -21,6 +21,10 @@ of the
   paper); n is the documents.
 - `inconsistency_weighted_printed`: weighted by their inconsistent documents, which is how the paper's printed
   figure comes about; n is the inconsistent documents.
+- `inconsistency_pairwise`, `inconsistency_floor`: the share of pairs of values, and of repeats, whose answers
+  differ; n is the pairs. `reference_disagreement` (n: documents) and `reference_disagreement_pairwise`
+  (n: pairs of labels): the same among the answers that several labels' reference prompts got for one
+  document. With the inference only (`analyze.inference.inconsistency`).
 - `deviation_from_pyfixest`: the largest difference between the estimates of the primary variant and
 pyfixest's
   of the same, as a share of the estimate; n is the labels compared.

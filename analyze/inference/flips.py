@@ -152,10 +152,9 @@ def flip(labels: Sequence[LabelScores], signs: Signs, numbers: Ints | None = Non
     values = [value for label in labels for value in label.values]
     whites = [whiten(label.u) for label in labels]
     centred = [whiten(label.centred, float(np.abs(label.u).max())) for label in labels]
-    ranks = np.array([w.shape[1] for w in centred])
     wald = [_centred_wald(label) for label in labels]
     results = FlipResults([], [], wald, signs.draws)
-    results.observed_z = normal_score(np.array(wald), ranks).astype(np.float64)
+    results.observed_z = _observed_z(whites)
     if not values:
         return results
     plan = _Plan(labels, values, whites, centred, signs, numbers)
@@ -175,6 +174,17 @@ def flip(labels: Sequence[LabelScores], signs: Signs, numbers: Ints | None = Non
             results.labels.append(Flipped((1 + totals.labels[i]) / (1 + signs.draws), signs.draws, False))
         at += len(label.values)
     return results
+
+
+def _observed_z(whites: Sequence[Floats]) -> Floats:
+    """Each label's statistic on the common scale of the max-t.
+
+    Observed and drawn must be the same function of their data: both have the hypothesis imposed on the moment
+    that they are divided by. (Holding the Wald statistic itself against the draws rejects too often.)
+    """
+    joint = np.array([(w.sum(axis=0) ** 2).sum() for w in whites])
+    ranks = np.array([w.shape[1] for w in whites])
+    return normal_score(joint, ranks).astype(np.float64)
 
 
 def _centred_wald(label: LabelScores) -> float:

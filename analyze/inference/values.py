@@ -22,6 +22,7 @@ from analyze.sample import NO_FREEDOM, NO_VARIATION, Sample
 from analyze.specification import Inference
 
 NO_CHANGE = "no change seen"
+NO_PER_CENT = "no per cent: under a value every answer is zero, or one is negative"
 DOCUMENT = "doc_id"
 
 
@@ -74,6 +75,8 @@ def value_tests(scored: Scored, flipped: Sequence[Flipped], inference: Inference
                 per_cent_low=float(shares.low[at]),
                 per_cent_high=float(shares.high[at]),
             )
+        else:
+            row = replace(row, note=_note(NO_PER_CENT, row.note))
         if not rows.design.continuous:
             differences = scores.values[at].difference
             smallest = detectable(differences[np.isfinite(differences)], moves)
