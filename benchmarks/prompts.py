@@ -1,4 +1,7 @@
-"""6 KB Chinese prompts for the benchmarks, alone and as a study: `python -m benchmarks.prompts DATABASE COUNT`."""
+"""6 KB Chinese prompts for the benchmarks, alone and as a study.
+
+`python -m benchmarks.prompts DATABASE COUNT`
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A loopback server that costs next to nothing: one fixed completion for whatever it is asked.
 
 The benchmarks compare clients, so the server must never be what is waited for. It reads no JSON and answers
-from one prepared block of bytes. Run it alone: `python -m benchmarks.replying_server [DELAY_S]` prints its port.
+from one prepared block of bytes. Alone, `python -m benchmarks.replying_server [DELAY_S]` prints its port.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     python -m benchmarks.runner_overhead [--requests 20000] [--concurrency 64] [--rounds 3]
 
-Each client runs in a process of its own against a loopback server that costs next to nothing, with the same 6 KB
-Chinese prompts and the same number of requests open. The bare loop is orjson bytes through aiohttp on uvloop and
-nothing else: no limits, no retries, no database. The runner is the whole of it: lanes, classification, commits
-to DuckDB, with its monitor off and on (live tables on a pseudo-terminal). Rounds take turns, so that a noisy
+Each client runs in a process of its own against a loopback server that costs next to nothing, with the same
+6 KB Chinese prompts and the same number of requests open. The bare loop is orjson bytes through aiohttp on
+uvloop and nothing else: no limits, no retries, no database. The runner is the whole of it: lanes,
+classification, commits to DuckDB, with its monitor off and on (live tables on a pseudo-terminal). Rounds take turns, so that a noisy
 machine is noisy for all; ratios are of the medians. The openai SDK is left out where it is not installed.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import itertools
 import json
 import os
@@ -76,7 +77,7 @@ async def sdk(base_url: str, requests: int, concurrency: int, _: Path) -> float:
                 max_tokens=2048,
                 messages=[{"role": "user", "content": prompt(number)}],
             )
-            reply.choices[0].message.content
+            assert reply.choices[0].message.content
 
     async with AsyncOpenAI(base_url=base_url, api_key="none") as client:
         started = time.perf_counter()
@@ -120,6 +121,13 @@ async def runner_monitored(base_url: str, requests: int, concurrency: int, datab
 CLIENTS = {"bare": bare, "runner": runner, "runner+monitor": runner_monitored, "openai": sdk}
 
 
+NEEDS = {
+    "bare": ("aiohttp",),
+    "runner": ("duckdb", "pyarrow.compute", "runner.running", "store.asking", "store.writer", "store.live"),
+    "openai": ("openai",),
+}
+
+
 def measure(name: str, base_url: str, requests: int, concurrency: int) -> dict[str, float]:
     """One client in a process of its own; its standard error is a terminal, for the monitor."""
     with tempfile.TemporaryDirectory() as folder:
@@ -156,7 +164,9 @@ def _drain(master: int) -> None:
 
 
 def one(name: str, base_url: str, requests: int, concurrency: int, database: Path) -> None:
-    """In the child: run a client and print what it took."""
+    """In the child: run a client and print what it took, imports left aside."""
+    for module in NEEDS[name.partition("+")[0]]:
+        importlib.import_module(module)
     before = resource.getrusage(resource.RUSAGE_SELF)
     wall = uvloop.run(CLIENTS[name](base_url, requests, concurrency, database))
     after = resource.getrusage(resource.RUSAGE_SELF)
