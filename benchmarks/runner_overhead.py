@@ -6,7 +6,7 @@ Each client runs in a process of its own against a loopback server that costs ne
 6 KB Chinese prompts and the same number of requests open. The bare loop is orjson bytes through aiohttp on
 uvloop and nothing else: no limits, no retries, no database. The runner is the whole of it: lanes,
 classification, commits to DuckDB, with its monitor off and on (live tables on a pseudo-terminal). Imports are
-not counted. Rounds take turns, so that a noisy machine is noisy for all; ratios are of the medians. The openai
+not counted. Rounds take turns, so that a noisy machine is noisy for all; ratios are of medians. The openai
 SDK is left out where it is not installed.
 """
 

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from runner.options import MonitorKind
 
-REDRAWS_PER_S = 3
+REDRAWS_PER_S = 2
 LINE_EVERY_S = 10.0
 _END_WITHIN_S = 2.0
 _WIDE = 100

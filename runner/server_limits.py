@@ -92,8 +92,12 @@ _NAMES["requests"].append(("x-ratelimit-limit", "x-ratelimit-remaining", "x-rate
 
 def speaks_of_limits(headers: Mapping[str, str]) -> bool:
     """A cheap look, for the path of every answer."""
-    return "x-ratelimit-remaining-requests" in headers or any(
-        remaining in headers for names in _NAMES.values() for _, remaining, _ in names
+    return (
+        "x-ratelimit-remaining-requests" in headers
+        or "x-ratelimit-remaining-tokens" in headers
+        or "x-ratelimit-remaining" in headers
+        or "anthropic-ratelimit-requests-remaining" in headers
+        or "anthropic-ratelimit-tokens-remaining" in headers
     )
 
 

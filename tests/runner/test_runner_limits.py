@@ -19,7 +19,7 @@ MINUTES = 3
         ("requests", ServerLimits(requests=3_000), 9_600),
         ("requests, few", ServerLimits(requests=60), 400),
         ("tokens reserved", ServerLimits(tokens=600_000, counts="reserved"), 7_000),
-        ("tokens used", ServerLimits(tokens=300_000, counts="used"), 12_000),
+        ("tokens used", ServerLimits(tokens=120_000, counts="used"), 9_000),
     ],
 )
 async def test_a_strict_limit_is_filled_for_minutes_and_not_passed(study, ask, what, limits, queries):

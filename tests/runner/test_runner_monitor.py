@@ -151,7 +151,7 @@ def test_the_live_view_redraws_at_most_four_times_a_second():
         monitor.start()
         time.sleep(1.2)
         monitor.stop()
-    assert 2 <= len(looks) <= 6
+    assert 2 <= len(looks) <= 5
 
 
 def test_a_terminal_that_takes_nothing_does_not_hold_up_the_end():
