@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from runner.results import Item
 
 OUTAGE_AFTER = 10
-"""Errors in a row, from a whole lane, that look like the server's and not the queries'."""
+"""So many queries failed with no answer in between look like the server's fault, and not theirs."""
 _FIRST_PATIENCE_S = 120.0
 _NO_MODEL_PATIENCE_S = 30.0
 _SAME_REJECTION = 25
@@ -86,7 +86,7 @@ class Lane:
         self._per_char: float | None = None
         self._completion: float | None = None
         self._trouble_since: float | None = None
-        self._in_a_row = 0
+        self._failing: set[Item] = set()
         self._backoffs = 0
         self._backed_off_at = -1e9
         self._rejection = ("", 0)
@@ -167,7 +167,7 @@ class Lane:
         self.limit.succeeded(self.in_flight, permit.sent_at, now)
         if self._trouble_since is not None:
             self._trouble_since = None
-            self._in_a_row = 0
+            self._failing.clear()
             if permit.sent_at >= self._backed_off_at:
                 self._backoffs = 0
                 self.outage = False
@@ -200,12 +200,13 @@ class Lane:
     def failed(self, fault: Fault, permit: Permit, now: float) -> None:
         """The server failed, or was not reached, or has no such model."""
         self._trouble(now)
-        self._in_a_row += 1
+        if len(self._failing) < OUTAGE_AFTER:
+            self._failing.add(permit.item)
         if fault.kind is Kind.TIMEOUT:
             self.limit.overloaded(permit.sent_at, now)
         if fault.retry_after is not None:
             self._pause(fault.retry_after, now)
-        if fault.kind is Kind.NO_MODEL or self._in_a_row >= OUTAGE_AFTER:
+        if fault.kind is Kind.NO_MODEL or len(self._failing) >= OUTAGE_AFTER:
             self.outage = True
             self.limit.probe()
             if permit.sent_at > self._backed_off_at:

@@ -17,6 +17,8 @@ from runner_world import completion, fill_study, providers, rows, status
 
 import store
 from runner import lane as lane_module
+from runner import model_run
+from runner.completion import proxy_for
 from runner.monitor import key_values, tables
 from runner.options import Asked, RunOptions
 from runner.providers import Providers
@@ -533,3 +535,89 @@ async def test_several_models_run_side_by_side_each_at_its_own_pace(study, serve
     assert summary.counts == {"answered": 80}
     last = {name: max(c.number for c in server.calls if c.body["model"] == name) for name in ("slow", "fast")}
     assert last["fast"] < last["slow"]
+
+
+async def test_the_last_few_queries_can_fail_without_looking_like_an_outage(study, serve, ask, monkeypatch):
+    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    fill_study(study, 5, 4)
+    server = await serve(lambda call: status(500) if "4号" in call.prompt else completion())
+    summary = await ask(providers(a={"base_url": server.base_url}))
+    assert summary.counts == {"answered": 16, "failed": 4}
+    assert summary.seconds < 10
+
+
+async def test_a_query_that_one_provider_fails_goes_to_the_next(study, serve, ask, monkeypatch):
+    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    fill_study(study, 10, 4)
+    first = await serve(lambda call: status(500) if "3号" in call.prompt else completion())
+    second = await serve()
+    summary = await ask(providers(a={"base_url": first.base_url}, b={"base_url": second.base_url}))
+    assert summary.counts == {"answered": 40}
+    served = dict(rows(study, "SELECT served_by, count(*) FROM predictions GROUP BY 1"))
+    assert served == {"a/judge-1": 36, "b/judge-1": 4}
+
+
+async def test_a_server_that_was_never_there_ends_the_run_soon(study, ask, monkeypatch):
+    monkeypatch.setattr(lane_module, "_FIRST_PATIENCE_S", 0.5)
+    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    fill_study(study, 10, 4)
+    summary = await ask(providers(a={"base_url": "http://127.0.0.1:9/v1"}))
+    assert (summary.exit_code, summary.pending) == (1, 40)
+    assert "nothing but errors" in summary.message
+
+
+async def test_the_watchdog_cuts_off_what_outlives_every_timeout(study, serve, ask, monkeypatch, capfd):
+    fill_study(study, 5, 4)
+    server = await serve()
+    real, hung = model_run.complete, []
+
+    async def complete(*arguments):
+        if len(hung) < 3:
+            hung.append(1)
+            await asyncio.sleep(1000)
+        return await real(*arguments)
+
+    monkeypatch.setattr(model_run, "complete", complete)
+    table = {"base_url": server.base_url, "timeouts": {"total": 0.5, "first_byte": 0.5}}
+    summary = await ask(providers(a=table), stall_s=1.0, monitor="json")
+    assert summary.counts == {"answered": 20}
+    assert len(server.calls) == 20
+    assert "are asked again" in capfd.readouterr().err
+
+
+async def test_another_process_can_ask_how_it_goes(study, serve, ask):
+    fill_study(study, 20, 4)
+    seen = []
+
+    async def reply(call):
+        if call.number == 40:
+            seen.append(await asyncio.to_thread(store.live.status, study.path))
+        await asyncio.sleep(0.01)
+        return completion()
+
+    server = await serve(reply)
+    await ask(providers(a={"base_url": server.base_url}), serve_sql=True)
+    assert seen[0]["state"] == "running"
+    assert seen[0]["models"][0]["total"] == 80
+    assert 0 < seen[0]["models"][0]["done"] <= 40
+    assert await asyncio.to_thread(store.live.status, study.path) is None
+
+
+def test_proxies_come_from_the_environment_and_never_stand_before_this_machine(monkeypatch):
+    for name in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.setenv("https_proxy", "http://proxy:3128")
+    monkeypatch.setenv("no_proxy", "inside.example")
+    assert proxy_for("https://api.example/v1") == "http://proxy:3128"
+    assert proxy_for("https://inside.example/v1") is None
+    assert proxy_for("http://127.0.0.1:8000/v1") is None
+    assert proxy_for("http://localhost:8000/v1") is None
+
+
+async def test_a_key_that_no_header_can_carry_is_told_without_it(study, ask, monkeypatch):
+    monkeypatch.setenv("KEY_A", "planted“quoted”")
+    fill_study(study, 1, 1)
+    with pytest.raises(BadInput, match="KEY_A has characters") as caught:
+        await ask(providers(a={"base_url": "http://127.0.0.1:9/v1", "keys": ["KEY_A"]}))
+    assert "planted" not in str(caught.value)
