@@ -15,6 +15,7 @@ from analyze.inference.equivalence import detectable, equivalence_p, verdict
 from analyze.inference.scores import label_scores
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_per_cent_is_pyfixests_poisson() -> None:
     rows, y = unbalanced(3, 2)
     y = np.maximum(np.round(y), 0)

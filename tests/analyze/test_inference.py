@@ -281,6 +281,8 @@ def test_what_is_kept_is_what_is_returned(tmp_path: Path) -> None:
         assert connection.execute(f"SELECT count(*) FROM {name}").fetchall() == [(table.num_rows,)], name
         columns = {row[0] for row in connection.execute(f"DESCRIBE {name}").fetchall()}
         assert set(table.column_names) == columns, name
+        pandas = analysis.pandas(name)
+        assert (list(pandas.columns), len(pandas)) == (table.column_names, table.num_rows), name
 
 
 def test_small_and_regular_samples_do_not_break_anything(tmp_path: Path) -> None:
@@ -309,3 +311,14 @@ def test_small_and_regular_samples_do_not_break_anything(tmp_path: Path) -> None
                 repeats.taste("music", value, f"w{i}", 10.0 + repeat, repeat=repeat)
     (row,) = rows(analysed(repeats, tmp_path), "value_tests")
     assert (row["effect"], row["verdict"]) == (0.0, "no change seen")
+
+
+def test_a_value_under_which_every_answer_is_zero_has_no_per_cent(tmp_path: Path) -> None:
+    table = Table()
+    for i in range(40):
+        table.taste("music", "silence", f"w{i}", 1.0 + i % 3)
+        table.taste("music", "loud", f"w{i}", 0.0)
+    (loud,) = rows(analysed(table, tmp_path), "value_tests")
+    assert loud["per_cent"] is None
+    assert loud["note"].startswith("no per cent")
+    assert loud["effect"] < 0
