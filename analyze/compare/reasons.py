@@ -54,8 +54,9 @@ def value_row(
             for words, step in named
             if steps[f"{step}_answers"]
         ]
-    if note and reasons:
-        reasons.append(note)
+    if note:
+        # What is known to be wrong with the figure under `before` explains a difference before any step does.
+        reasons.insert(0, note)
     return ComparedValue(
         **row,
         printed_coef=_float(printed.coef) if printed else None,

@@ -179,16 +179,21 @@ def _names(
         label = row["label"]
         if row["note"]:
             notes[label] = row["note"]
-        labels |= {label: label, row["alias"]: label}
-        values |= {(label, row["value"]): row["value"], (label, row["value_alias"]): row["value"]}
+        labels |= {label.lower(): label, str(row["alias"]).lower(): label}
+        if row["value"] is not None:
+            values |= {(label, row["value"]): row["value"], (label, row["value_alias"]): row["value"]}
     known = {(row["label"], row["value"], row["variant"]) for row in rows}
+    # A label without values of its own has one coefficient, which papers print under many names or none.
+    valued = {label for label, _ in values}
+    single = {label: value for label, value, _ in known if label not in valued}
     printed: dict[tuple[str, str, str], Printed] = {}
     unmatched: list[Unmatched] = []
     for figure in figures:
-        label = labels.get(figure.label, "")
-        key = (label, values.get((label, figure.value), figure.value), figure.variant)
+        label = labels.get(figure.label.lower(), "")
+        value = single.get(label) or values.get((label, figure.value), figure.value)
+        key = (label, value, figure.variant)
         note = None if key in known else _why_unmatched(key, known)
-        note = "printed twice" if key in printed else note
+        note = "the file has this figure already, in an earlier line" if key in printed else note
         if note is None:
             printed[key] = figure
         else:

@@ -40,7 +40,7 @@ Examples:
     "--published",
     "printed",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="CSV of printed figures: label, value, variant, coef, p, n.",
+    help="CSV of printed figures: label, value (any for ages), variant, coef, p, n; our names or theirs.",
 )
 @click.option(
     "--out",
@@ -90,7 +90,12 @@ def command(
     specs = load(specifications)
     shown = (specs.frame.primary, specs.frame.level)
     out.print(_values([row for row in comparison.values.to_pylist() if row["variant"] in shown]))
-    metrics = comparison.metrics.to_pylist()
+    metrics = [
+        row
+        for row in comparison.metrics.to_pylist()
+        if (row["before_value"] is not None or row["after_value"] is not None)
+        and row["metric"] != "deviation_from_pyfixest"  # a check of ours, not a finding
+    ]
     out.print(_metrics([row for row in metrics if everything or row["group"] == "all"]))
     if printed is not None:
         _say_reproduced(comparison)
@@ -164,7 +169,7 @@ def _say_reproduced(comparison: Comparison) -> None:
         if not row["reproduced"]:
             click.echo(f"  not: {row['label']} = {row['value']}, {row['variant']}")
     for row in comparison.unmatched.to_pylist():
-        click.echo(f"  line {row['line']} answers to nothing in the study: {row['note']}")
+        click.echo(f"  line {row['line']} is not used: {row['note']}")
 
 
 def _write_csv(comparison: Comparison, folder: Path) -> None:

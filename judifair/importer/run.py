@@ -78,8 +78,22 @@ def import_published(
             if on_file is not None:
                 for item in group:
                     on_file(item.file)
+    if not dry_run:
+        _say_undescribed(study, result)
     result.seconds = time.perf_counter() - started
     return result
+
+
+def _say_undescribed(study: Study, result: ImportReport) -> None:
+    """Warn of documents that no documents file describes: figures that need it would be silently wrong."""
+    sql = (Path(__file__).parent / "undescribed.sql").read_text(encoding="utf-8")
+    undescribed, documents = study.connection.execute(sql, {"collection": result.collection}).fetchall()[0]
+    if undescribed:
+        result.warnings.append(
+            f"{undescribed:,} of {documents:,} documents have no case number or charge, as no documents "
+            "file describes them: post_2014 leaves them out, crimes cannot be excluded for them, and those "
+            "without a charge drop out of crime_clustered. Published figures need --documents documents.csv"
+        )
 
 
 def _facts(result: ImportReport, path: Path, documents: Path | None) -> list[DocumentFacts]:

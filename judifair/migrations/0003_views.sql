@@ -77,7 +77,9 @@ SELECT
     END AS error_percent,
     CASE WHEN s.age > 0 THEN CAST(CAST(ln(s.age) AS FLOAT) AS DOUBLE) END AS dose,
     s.excluded, s.predicted_excluded, s.age_in_range,
-    NOT coalesce(regexp_matches(s.case_number, '200[0-9]|201[0-3]'), false) AS post_2014,
+    -- A document that no documents file describes has no case number (null): nobody knows its year. One described
+    -- without a number ('') counts as the scripts count it: no such digits.
+    s.case_number IS NOT NULL AND NOT regexp_matches(s.case_number, '200[0-9]|201[0-3]') AS post_2014,
     NOT s.excluded AND s.age_in_range AS in_scope,
     coalesce(s.fixed_or_zero AND s.months <= 300, false) AS in_original,
     coalesce(s.fixed_or_zero AND s.months <= 300, false) AND s.excluded AS in_special,

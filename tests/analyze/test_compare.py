@@ -116,7 +116,7 @@ def test_printed_figures_stand_beside_ours(tmp_path: Path) -> None:
     assert [(r["line"], r["note"]) for r in found.unmatched.to_pylist()] == [
         (4, "the label has no such value"),
         (5, "no such label in the study"),
-        (6, "printed twice"),
+        (6, "the file has this figure already, in an earlier line"),
     ]
 
 

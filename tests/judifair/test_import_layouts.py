@@ -162,7 +162,7 @@ def test_a_mislabelled_file_warns_with_both_names(study, tmp_path):
         tmp_path / "PHI4_t0", "prosecutor_sex", "phi4_t0", name="prosecurate_sexual_orientation"
     )
     report = import_published(study, path)
-    (warning,) = [text for _, text in report.all_warnings()]
+    (warning,) = [text for name, text in report.all_warnings() if name]
     assert "prosecurate_sexual_orientation" in warning
     assert "prosecutor_sex" in warning
     found = rows(study, "SELECT DISTINCT label, published_label FROM answers")
@@ -386,3 +386,15 @@ def test_a_file_in_another_collection_is_told(study, tmp_path):
     report = import_published(study, tmp_path / "PHI4_t0", collection="other")
     assert report.added == 0
     assert any("in the collection published" in text for _, text in report.all_warnings())
+
+
+def test_documents_that_no_file_describes_are_told_and_have_no_year(study, tmp_path):
+    folder = tmp_path / "results" / "t0" / "PHI4_t0"
+    files.write_label(folder, "judge_sex", "phi4_t0")
+    report = import_published(study, folder)
+    assert any("file describes them" in text for text in report.warnings)
+    code(study, ("published",))
+    counted = rows(study, "SELECT DISTINCT post_2014 FROM judifair_frame WHERE coding = 'published'")
+    assert counted == [(False,)]
+    files.write_documents(folder / "documents.csv", range(1000))
+    assert not any("describes" in text for text in import_published(study, folder).warnings)
