@@ -72,7 +72,9 @@ def command(
     if not path.exists():
         raise BadInput(f"There is nothing at {path}.", hint="Give a file or folder of predictions.")
     named: dict[str, Any] = {} if collection is None else {"collection": collection}
-    with open_study(db, create=True, checkpoint_threshold=BULK_CHECKPOINT) as study:
+    # A dry run leaves nothing behind, not even an empty study.
+    where = Path(":memory:") if dry_run and not db.exists() else db
+    with open_study(where, create=True, checkpoint_threshold=BULK_CHECKPOINT) as study:
         report = import_published(
             study, path, model=model, documents=documents, mapping=map_in, dry_run=dry_run, **named
         )
@@ -117,8 +119,10 @@ def _print(report: ImportReport, db: Path) -> None:
         out.print(Text(f"Warning: {name + ': ' if name else ''}{text}", style="yellow"))
     done = ", ".join(f"{n:,} {status}" for status, n in report.counts().items())
     verb = "would be imported into" if report.dry_run else "imported into"
+    new = sum(file.rows for file in report.files if file.status == "new")
+    count = new if report.dry_run else report.added
     out.print(
-        f"{report.added:,} answers {verb} {db} in {report.seconds:.1f} s; files: {done}; "
+        f"{count:,} answers {verb} {db} in {report.seconds:.1f} s; files: {done}; "
         f"documents described: {report.documents:,}.",
         markup=False,
     )
