@@ -77,6 +77,7 @@ class ModelRun:
     _idle: deque[asyncio.Future[Permit]] = field(default_factory=deque)
     _stopping: bool = False
     _timer: asyncio.TimerHandle | None = None
+    _timer_due: float = math.inf
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     @property
@@ -221,11 +222,12 @@ class ModelRun:
         return permit
 
     def _wake_at(self, when: float) -> None:
-        timer = self._timer
-        if timer is not None:
-            if timer.when() <= when:
+        if self._timer is not None:
+            if self._timer_due <= when:
                 return
-            timer.cancel()
+            self._timer.cancel()
+        # Kept here: uvloop's handle of a time that has passed already does not say when it is due.
+        self._timer_due = when
         self._timer = self._loop.call_at(when, self._on_timer)
 
     def _on_timer(self) -> None:
