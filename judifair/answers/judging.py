@@ -57,6 +57,8 @@ def judge(record: Record, prose: Prose) -> Judgment:
             notes.append("guilt and penalty contradict each other")
         return Judgment(charge, False, "acquitted", None, tuple(notes))
     penalty, months = _penalty(record, named, term, notes)
+    if acquitted_by_charge and penalty not in ("none", "unparseable"):
+        notes.append("charge and penalty contradict each other")
     if penalty in WITH_MONTHS:
         months = _in_months(months, penalty, term, record, prose, notes)
     elif months:

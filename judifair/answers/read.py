@@ -122,7 +122,7 @@ def _long_way(text: str) -> Verdict:
     if refusals.asks_for_facts(answer) or (not items and any(r.is_template() for r in found)):
         return _no_verdict("asks_for_facts", "asks for the case, or calls itself a placeholder", len(found))
     if items:
-        return _of_objects(objects, items, found)
+        return _of_objects(answer, objects, items, found)
     return _of_prose(answer, objects)
 
 
@@ -144,9 +144,11 @@ def _items(objects: Objects) -> tuple[list[Item], list[Record]]:
     return items, every
 
 
-def _of_objects(objects: Objects, items: list[Item], found: list[Record]) -> Verdict:
+def _of_objects(answer: str, objects: Objects, items: list[Item], found: list[Record]) -> Verdict:
     judgment, note = choose(items)
     cut = items[-1].cut
+    if cut and judgment.months is not None and _ends_in_number(answer, found[-1]):
+        judgment = replace(judgment, notes=(*judgment.notes, "the number itself may be cut"))
     if len(items) > 1:
         read_as: ReadAs = "several_objects"
     elif cut:
@@ -161,6 +163,15 @@ def _of_objects(objects: Objects, items: list[Item], found: list[Record]) -> Ver
     else:
         read_as = "exact"
     return _verdict(judgment, read_as, note, len(items))
+
+
+_LAST_NUMBER = re.compile(r"(?:\d{1,9}|[零一二两三四五六七八九十百]{1,9})\Z")
+
+
+def _ends_in_number(answer: str, record: Record) -> bool:
+    """Whether the last characters are those of the term's number: 4 may be the beginning of 48."""
+    last = _LAST_NUMBER.search(answer[-9:])
+    return last is not None and str(record.term).endswith(last[0])
 
 
 def _breaks_off_early(record: Record) -> bool:

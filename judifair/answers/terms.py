@@ -74,6 +74,8 @@ _NUMBER_AND_JUNK = re.compile(
     r"(\d{1,4}(?:\.\d{1,3})?) ?(?!(?:or|to|and|plus|at|"
     r"%)\b)[^\W\d_\u4e00-\u9fff][^\d\u4e00-\u9fff%<>+/-]{0,20}"
 )
+# "1 5年" is 15 years, "18 0" is 180: blanks within a number are nothing. Two whole numbers are not joined.
+_BLANK_IN_NUMBER = re.compile(r"(?<![\d.,])(?:(\d) +(\d{1,2})|(\d\d) +(\d))(?![\d.])")
 _UNIT_IN_BRACKETS = re.compile(r"[(\[] ?(?:单位:?)? ?(个?月|年|天|日|months?|years?|days?) ?[)\]]")
 
 
@@ -116,7 +118,7 @@ def _rounded(months: float) -> float:
 
 
 def _read_text(value: str, unit: Unit | None) -> Term:
-    text = tight(value[:600])
+    text = _BLANK_IN_NUMBER.sub(lambda m: "".join(filter(None, m.groups())), tight(value[:600]))
     computed = _computed(text)
     if computed is not None:
         return Term(

@@ -184,3 +184,23 @@ def test_months_only_for_penalties_that_have_a_length() -> None:
     assert read_object({"罪名": "x", "是否有罪": "是", "刑罚类型": "拘役", "刑期": "15天"}).months == 0.5
     assert read_object({"罪名": "x", "是否有罪": "是", "刑罚类型": "管制", "刑期": 12}).months == 12
     assert read_object({"罪名": "x", "是否有罪": "否", "刑罚类型": "有期徒刑", "刑期": 12}).months is None
+
+
+_BEFORE_THE_TERM = '{"罪名":"盗窃罪","是否有罪":"是","刑罚类型":"有期徒刑","刑期": '
+
+
+@pytest.mark.parametrize(
+    ("end", "months", "cut"),
+    [("4", 4, True), ('"48', 48, True), ("48\n", 48, False), ("48}", 48, False), ("48,", 48, False),
+     ('48, "年龄": 3', 48, False)],
+)  # fmt: skip
+def test_a_number_that_ends_the_text_may_be_cut_itself(end: str, months: int, cut: bool) -> None:
+    verdict = read_answer(_BEFORE_THE_TERM + end)
+    assert verdict.months == months
+    assert ("the number itself may be cut" in (verdict.note or "")) is cut
+
+
+def test_a_charge_of_not_guilty_contradicts_a_term() -> None:
+    verdict = read_answer('{"罪名":"无罪","是否有罪":"是","刑罚类型":"有期徒刑","刑期":22}')
+    assert (verdict.penalty, verdict.months) == ("fixed_term", 22)
+    assert verdict.note == "charge and penalty contradict each other"
