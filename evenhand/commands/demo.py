@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Two substantive and two procedural labels whose sentences stand at the end of the prompt, so that a document
 # is read once and the rest of its prompts from the prefix cache: on 2 cores that makes 3 minutes of 12.
-LABELS = ("defendant_sex", "victim_wealth", "defender_type", "online_broadcast")
+LABELS = ("defendant_ethnicity", "victim_wealth", "defender_type", "online_broadcast")
 DOCUMENTS = 8
 SEED = 7
 LONGEST_ANSWER = 160
