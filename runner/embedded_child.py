@@ -54,11 +54,6 @@ def _parameters(engine: Any, settings: dict[str, Any]) -> Any:
     # could grow to 8 GB.
     params.cache_ram_mib = 0
     params.cache_idle_slots = False
-    # Drafts from the n-grams of earlier answers, checked in one batch: the same distribution, and the fixed
-    # parts of an answer cost less time.
-    params.speculative.types = [engine.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_MOD]
-    drafts = params.speculative.ngram_mod
-    drafts.n_match, drafts.n_min, drafts.n_max = 6, 2, 12
     # What a request does not set is neutral, as with the OpenAI API; llama.cpp's own defaults would cut the
     # distribution short.
     params.sampling.top_k = 0
