@@ -58,7 +58,8 @@ CHECKS = (
         "mislabelled",
         "Files that hold another label's values",
         "answers",
-        "The published coding counts them under the label of the name, the corrected one by their values.",
+        "The published coding counts them under the label of the name, the corrected one by their values, "
+        "as repeats where the label's own file asks the same.",
     ),
     Finding(
         "duplicates",
@@ -126,6 +127,12 @@ CHECKS = (
         "Documents whose truth is unknown or odd",
         "documents",
         "Errors are computed from fixed terms; the published coding takes a blank penalty for 0 months.",
+    ),
+    Finding(
+        "undescribed",
+        "Documents without a case number or charge: never described",
+        "documents",
+        "post_2014 leaves them out, crimes cannot be excluded for them; import again with --documents.",
     ),
     Finding(
         "odd_case_numbers",

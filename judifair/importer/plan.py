@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from judifair import catalogue
 from judifair.importer import labels, models, report
 from judifair.importer.layouts import is_prediction
 from judifair.importer.mapping import Mapping as FileMap
@@ -128,7 +129,15 @@ def choose(group: Sequence[Planned]) -> FileReport | None:
             else:
                 layout = first.layout or "imported before"
                 file.status, file.reason = report.TWIN, f"{first.name} ({layout}) is taken instead"
+                if file.rows != first.rows:
+                    file.reason += f"; this one has {file.rows:,} rows, that one {first.rows:,}"
     return first
+
+
+def is_mislabelled(file: FileReport) -> bool:
+    """Whether a file's name says another label of the catalogue than its values."""
+    known = catalogue.by_key().get(file.label or "")
+    return known is not None and file.published_label not in (None, known.published_key)
 
 
 def _may_hold_predictions(path: Path) -> bool:

@@ -78,21 +78,28 @@ def import_published(
             if on_file is not None:
                 for item in group:
                     on_file(item.file)
-    if not dry_run:
-        _say_undescribed(study, result)
+    _say_undescribed(study, result, storing.asked, {fact.doc_id for fact in facts})
     result.seconds = time.perf_counter() - started
     return result
 
 
-def _say_undescribed(study: Study, result: ImportReport) -> None:
-    """Warn of documents that no documents file describes: figures that need it would be silently wrong."""
+def _say_undescribed(study: Study, result: ImportReport, asked: set[str], facts: set[str]) -> None:
+    """Warn of documents that no documents file describes: figures that need it would be silently wrong.
+
+    `asked` are the documents of the files that were read, `facts` those of the documents file: a dry run has
+    stored neither.
+    """
     sql = (Path(__file__).parent / "undescribed.sql").read_text(encoding="utf-8")
-    undescribed, documents = study.connection.execute(sql, {"collection": result.collection}).fetchall()[0]
+    found = study.connection.execute(sql, {"collection": result.collection}).fetchall()
+    documents = {doc_id for doc_id, _ in found} | asked
+    described = {doc_id for doc_id, is_described in found if is_described} | facts
+    undescribed = len(documents - described)
     if undescribed:
         result.warnings.append(
-            f"{undescribed:,} of {documents:,} documents have no case number or charge, as no documents "
-            "file describes them: post_2014 leaves them out, crimes cannot be excluded for them, and those "
-            "without a charge drop out of crime_clustered. Published figures need --documents documents.csv"
+            f"{undescribed:,} of {len(documents):,} documents have no case number, and no charge but what "
+            "the answers' files state, as no documents file describes them: post_2014 leaves them out, crimes "
+            "are excluded by the stated charge at most, and those without a charge drop out of "
+            "crime_clustered. Published figures need --documents documents.csv"
         )
 
 
@@ -151,6 +158,11 @@ def _scan_group(group: Sequence[Planned]) -> Scans:
 def _take_one(group: Sequence[Planned], scans: Scans, storing: _Storing) -> None:
     """Choose among the files of a group and store the one to take."""
     file = plan.choose(group)
+    if file is not None and file.status == report.NEW and plan.is_mislabelled(file):
+        file.warnings.append(
+            f"the corrected coding counts its answers under {file.label}: where this model was asked the "
+            f"same in a file of that label's own, they are further repeats of {file.label}"
+        )
     if file is None or file.status != report.NEW:
         return
     if file.temperature is None:
@@ -165,6 +177,7 @@ class _Storing:
         self._study, self._collection, self._facts, self._dry_run = study, collection, facts, dry_run
         self._run_id: uuid.UUID | None = None
         self._keys: dict[tuple[str, float | None], str] = {}
+        self.asked: set[str] = set()
 
     def __enter__(self) -> _Storing:
         if self._facts and not self._dry_run:
@@ -177,6 +190,7 @@ class _Storing:
 
     def store(self, file: FileReport, found: Scan) -> None:
         """Store one file and complete its report."""
+        self.asked.update(doc_id for doc_id, _ in found.questions)
         if self._dry_run:
             return
         if self._run_id is None:

@@ -55,6 +55,13 @@ def scan(planned: Planned) -> Scan | None:
     file.rows = found.rows
     file.layout = " + ".join(shape for shape, _ in found.shapes.most_common())
     _name_label(planned, found)
+    extracts = found.shapes.get("text with extract", 0)
+    if extracts:
+        file.warnings.append(
+            f"{extracts:,} rows have the whole text (response) beside an extract (response_full): "
+            "the text is imported, and the published coding drops it where prose stands beside the "
+            "object. Which of the two the authors parsed is not known"
+        )
     if found.bad_rows:
         file.warnings.append(f"{found.bad_rows} records are left out: {'; '.join(found.bad)}")
     return found

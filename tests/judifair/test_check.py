@@ -208,3 +208,11 @@ def test_the_published_files_have_the_known_defects(tmp_path, reference):
     assert told["failed_requests"].count == 158
     assert any(detail.examples == ("document 17",) for detail in told["without_truth"].details)
     assert sum(d.count for d in told["odd_case_numbers"].details if "running number" in d.note) == 2
+
+
+def test_documents_that_were_never_described_are_found(tmp_path, folder):
+    clean(folder)
+    files.write_documents(folder / "documents.csv", range(30))
+    (detail,) = findings(tmp_path, folder)["undescribed"].details
+    assert (detail.count, detail.of) == (10, 40)
+    assert detail.examples[0] == "document 30"

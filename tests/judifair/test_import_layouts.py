@@ -55,7 +55,9 @@ def test_published_drops_the_whole_text_and_takes_a_stored_object(study, tmp_pat
     folder = tmp_path / "t1"
     files.write_label(folder / "LFM7b", "victim_sex", "_deepseek", layout=files.text_and_extract)
     files.write_label(folder / "GPT_4o" / "gpt4o", "victim_sex", "_gpt4o", layout=files.plain_object)
-    import_published(study, folder)
+    report = import_published(study, folder)
+    told = [name for name, text in report.all_warnings() if "authors parsed is not known" in text]
+    assert told == ["LFM7b/victim_sex_deepseek.json"]
     code(study, ["published"])
     kept = dict(rows(study, "SELECT model, count(months) FROM answers GROUP BY model"))
     assert kept["LFM 7B"] == 0
@@ -72,10 +74,21 @@ def test_raw_answers_win_over_their_cleaned_twin(study, tmp_path):
     left_out = next(file for file in report.files if file.status == "twin")
     assert left_out.name == "NOVAMicro_t0/NOVAMicro_t0/judge_sex_NOVAMicro_t0.json"
     assert "output_for_experiment_t0" in left_out.reason
+    assert "rows" not in left_out.reason
     assert (
         rows(study, "SELECT count(*) FROM answers WHERE label = 'judge_sex' AND text LIKE '```%'")[0][0] > 60
     )
     assert rows(study, "SELECT count(*) FROM answers WHERE label = 'judge_age'") == [(90,)]
+
+
+def test_a_twin_with_more_rows_is_told(study, tmp_path):
+    model = tmp_path / "t0" / "NOVAMicro_t0"
+    files.write_label(
+        model / "NOVAMicro_t0", "judge_sex", "_NOVAMicro_t0", layout=files.twin, documents=range(31)
+    )
+    files.write_label(model / "output_for_experiment_t0", "judge_sex", "_NOVAMicro_t0")
+    (left_out,) = [f for f in import_published(study, tmp_path / "t0").files if f.status == "twin"]
+    assert left_out.reason.endswith("this one has 93 rows, that one 90")
 
 
 def test_a_twin_stands_in_for_a_broken_raw_file(study, tmp_path):
@@ -162,7 +175,8 @@ def test_a_mislabelled_file_warns_with_both_names(study, tmp_path):
         tmp_path / "PHI4_t0", "prosecutor_sex", "phi4_t0", name="prosecurate_sexual_orientation"
     )
     report = import_published(study, path)
-    (warning,) = [text for name, text in report.all_warnings() if name]
+    warning, consequence = [text for name, text in report.all_warnings() if name]
+    assert "further repeats of prosecutor_sex" in consequence
     assert "prosecurate_sexual_orientation" in warning
     assert "prosecutor_sex" in warning
     found = rows(study, "SELECT DISTINCT label, published_label FROM answers")
@@ -391,10 +405,13 @@ def test_a_file_in_another_collection_is_told(study, tmp_path):
 def test_documents_that_no_file_describes_are_told_and_have_no_year(study, tmp_path):
     folder = tmp_path / "results" / "t0" / "PHI4_t0"
     files.write_label(folder, "judge_sex", "phi4_t0")
+    dry = import_published(study, folder, dry_run=True)
+    assert any(text.startswith("30 of 30 documents have no case number") for text in dry.warnings)
     report = import_published(study, folder)
     assert any("file describes them" in text for text in report.warnings)
     code(study, ("published",))
     counted = rows(study, "SELECT DISTINCT post_2014 FROM judifair_frame WHERE coding = 'published'")
     assert counted == [(False,)]
     files.write_documents(folder / "documents.csv", range(1000))
+    assert not any("describes" in text for text in import_published(study, folder, dry_run=True).warnings)
     assert not any("describes" in text for text in import_published(study, folder).warnings)
