@@ -10,7 +10,7 @@ from pathlib import Path
 
 from judifair import catalogue
 from judifair.importer import labels, models, report
-from judifair.importer.layouts import is_prediction
+from judifair.importer.layouts import BadRecord, Reader, is_prediction
 from judifair.importer.mapping import Mapping as FileMap
 from judifair.importer.mapping import Override
 from judifair.importer.records import BrokenFile, NotAnArray, records
@@ -68,7 +68,7 @@ def describe(
     file_map: FileMap,
     present: Mapping[str, Present],
 ) -> Planned:
-    """Whose answers a file holds, by its place, its name and the map; its content is only hashed."""
+    """Whose answers a file holds, by its place, its name and the map; its content is hashed."""
     file = FileReport(path, name)
     planned = Planned(file, file_map.of(name))
     if path.name in STATISTICS:
@@ -89,7 +89,10 @@ def describe(
         if not _may_hold_predictions(path):
             file.status = report.FOREIGN
             return planned
-        file.source_hash = source_hash(path)
+        # A study made before content was compared knows the file by its bytes.
+        file.source_hash = bytes_hash(path)
+        if file.source_hash not in present:
+            file.source_hash = content_hash(path) or file.source_hash
     except OSError as error:
         file.status, file.reason = report.BROKEN, f"cannot be read: {error.strerror or error}"
         return planned
@@ -153,10 +156,30 @@ def _may_hold_predictions(path: Path) -> bool:
         elements.close()
 
 
-def source_hash(path: Path) -> str:
-    """32 hex digits of a file's content: what it is known by when it is imported again."""
+def bytes_hash(path: Path) -> str:
+    """32 hex digits of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:32]
+
+
+def content_hash(path: Path) -> str | None:
+    """32 hex digits of what a file says: its documents, labels, values and answers, in order.
+
+    A file that was saved again (with other line ends, indents, a byte order mark) is known by it when it is
+    imported again. None for a broken file, which is told when it is read.
+    """
+    digest, read = hashlib.sha256(), Reader()
+    try:
+        for index, raw in enumerate(records(path)):
+            try:
+                record = read(raw)
+            except BadRecord:
+                continue
+            said = (index, record.doc_id, record.changed_label, record.value, record.text)
+            digest.update(repr(said).encode("utf-8", "backslashreplace"))
+    except (BrokenFile, NotAnArray):
+        return None
+    return digest.hexdigest()[:32]
 
 
 def _rank(file: FileReport) -> tuple[bool, bool, int, str]:

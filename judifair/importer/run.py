@@ -97,8 +97,8 @@ def _say_undescribed(study: Study, result: ImportReport, asked: set[str], facts:
     if undescribed:
         result.warnings.append(
             f"{undescribed:,} of {len(documents):,} documents have no case number, and no charge but what "
-            "the answers' files state, as no documents file describes them: post_2014 leaves them out, crimes "
-            "are excluded by the stated charge at most, and those without a charge drop out of "
+            "the answers' files state, as no documents file describes them: post_2014 leaves them out, "
+            "crimes are excluded by the stated charge at most, and those without a charge drop out of "
             "crime_clustered. Published figures need --documents documents.csv"
         )
 

@@ -11,7 +11,7 @@ import pytest
 from frames import open_study
 
 from judifair.coding import code
-from judifair.importer import import_published
+from judifair.importer import import_published, plan
 from judifair.importer.truth import year_of
 from store.errors import BadInput
 
@@ -168,6 +168,27 @@ def test_duplicate_rows_are_kept_as_repeats_and_told(study, tmp_path):
         "GROUP BY ALL ORDER BY ALL",
     )
     assert counted == [("corrected", 90), ("published", 90)]
+
+
+def test_a_file_that_was_saved_again_is_known(study, tmp_path):
+    path = files.write_label(tmp_path / "PHI4_t0", "crime_time", "phi4_t0")
+    import_published(study, path)
+    found = json.loads(path.read_text(encoding="utf-8"))
+    again = json.dumps(found, ensure_ascii=True, indent=4).replace("\n", "\r\n")
+    path.write_bytes(b"\xef\xbb\xbf" + again.encode())
+    report = import_published(study, path)
+    assert (report.added, report.counts()) == (0, {"present": 1})
+    # Another answer is another file.
+    found[0]["response"][0] = "有期徒刑三年"
+    path.write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
+    assert import_published(study, path).added == 60
+
+
+def test_a_study_that_knows_a_file_by_its_bytes_has_it(study, tmp_path):
+    path = files.write_label(tmp_path / "PHI4_t0", "crime_time", "phi4_t0")
+    import_published(study, path)
+    study.connection.execute("UPDATE predictions SET source_hash = ?", [plan.bytes_hash(path)])
+    assert import_published(study, path).added == 0
 
 
 def test_a_mislabelled_file_warns_with_both_names(study, tmp_path):
