@@ -1,6 +1,6 @@
 """What the runner costs: CPU a request and throughput against a bare aiohttp loop and the openai SDK.
 
-    python -m benchmarks.runner_overhead [--requests 20000] [--concurrency 64] [--rounds 3]
+    python -m benchmarks.runner_overhead [--requests 20000] [--concurrency 64] [--rounds 3] [--delay 0]
 
 Each client runs in a process of its own against a loopback server that costs next to nothing, with the same
 6 KB Chinese prompts and the same number of requests open. The bare loop is orjson bytes through aiohttp on
@@ -184,6 +184,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=20_000)
     parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds that the server takes")
     parser.add_argument("--client", choices=CLIENTS)
     parser.add_argument("--url")
     parser.add_argument("--database", type=Path)
@@ -197,7 +198,9 @@ def main() -> None:
     except ImportError:
         clients.remove("openai")
     server = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.replying_server"], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "benchmarks.replying_server", str(given.delay)],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert server.stdout is not None
