@@ -28,7 +28,7 @@ from types import FrameType
 from typing import Self
 
 from runner.embedded_child import READY
-from runner.embedded_cores import choose_threads
+from runner.embedded_cores import choose_threads, writing_threads
 from store.errors import BadInput, RunFailed
 
 MODEL_NAME = "smollm2-135m"
@@ -83,7 +83,8 @@ class EmbeddedServer:
 
     Args:
         gguf: a model file; the bundled one by default.
-        threads: of the engine; chosen from the cores that are free by default.
+        threads: of the engine; chosen from the cores that are free by default, and fewer for generating than
+            for reading where the model is small.
         context: tokens of a slot, prompt and answer together; a longer prompt is refused, never cut.
         slots: requests worked on at once. On few cores one is best: slots do not share what they have read.
         port: on 127.0.0.1; a free one by default.
@@ -149,13 +150,16 @@ class EmbeddedServer:
         gguf = bundled_gguf() if self.gguf is None else checked_gguf(self.gguf)
         _need_engine()
         _need_free(self._port)
+        writing = self.threads
         if self.threads is None:
             self.threads = choose_threads()
+            writing = writing_threads(self.threads, gguf.stat().st_size)
         settings = {
             "gguf": str(gguf),
             "name": self.model_name,
             "port": self._port,
             "threads": self.threads,
+            "writing_threads": writing,
             "context": self.context,
             "slots": self.slots,
         }

@@ -47,8 +47,11 @@ def _parameters(engine: Any, settings: dict[str, Any]) -> Any:
     params.port = settings["port"]
     params.n_parallel = settings["slots"]
     params.n_ctx = settings["context"] * settings["slots"]
-    for cpu in (params.cpuparams, params.cpuparams_batch):
-        cpu.n_threads = settings["threads"]
+    for cpu, threads in (
+        (params.cpuparams, settings["writing_threads"]),
+        (params.cpuparams_batch, settings["threads"]),
+    ):
+        cpu.n_threads = threads
         cpu.poll = 0  # as OMP_WAIT_POLICY=passive, for builds without OpenMP: waiting threads sleep
     # Documents come together, so the cache that matters is the slot's own. The second one, in main memory,
     # could grow to 8 GB.
