@@ -20,7 +20,14 @@ import pytest
 
 from runner import embedded
 from runner.embedded import EmbeddedServer, bundled_gguf, checked_gguf
-from runner.embedded_cores import MOST_THREADS, available_cores, busy_cores, choose_threads
+from runner.embedded_cores import (
+    MOST_THREADS,
+    SMALL_MODEL,
+    available_cores,
+    busy_cores,
+    choose_threads,
+    writing_threads,
+)
 from runner.grammar import grammar
 from store.errors import BadInput, RunFailed
 
@@ -83,6 +90,12 @@ def ends_within(pid: int, seconds: float) -> bool:
 )
 def test_threads_leave_busy_cores_alone(cores: int, busy: float, threads: int) -> None:
     assert choose_threads(cores, busy) == threads
+
+
+def test_one_thread_writes_where_the_model_is_small() -> None:
+    assert writing_threads(4, SMALL_MODEL) == 1
+    assert writing_threads(4, SMALL_MODEL + 1) == 4
+    assert bundled_gguf().stat().st_size < SMALL_MODEL
 
 
 def test_cores_are_those_we_may_use() -> None:
