@@ -1,4 +1,4 @@
-"""Takes keys out of any text before it is stored or shown: providers' error bodies can echo them."""
+"""Takes keys out of any text before it is stored or shown: providers and models can echo them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,16 @@ _SHAPES = re.compile(
       | (?<=://)[^/\s:@]+:[^/\s@]+(?=@)                              # a name and password in a (proxy's) URL
     )"""
 )
+_MASKED = re.compile(r"([A-Za-z0-9_-]*)(?:[.*•]{2,}|…+)([A-Za-z0-9_-]*)")
+"""What is left of a word of which the middle, or the beginning, was hidden."""
+_UNSHOWN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _MARK = "[redacted]"
+_REMOVED = "[key removed]"
 _SHORTEST = 4
+_SHORTEST_IN_ANSWERS = 8
+"""A shorter key may be a word that answers have by chance."""
+_TELLING = 3
+"""So many characters left of a masked key are taken out."""
 
 
 class Redactor:
@@ -25,10 +33,45 @@ class Redactor:
         self._variables = tuple(dict.fromkeys(variables))
 
     def clean(self, text: str, limit: int = 500) -> str:
-        """The text without keys, on one line, cut to `limit` characters."""
-        for name in self._variables:
-            value = os.environ.get(name, "").strip()
-            if len(value) >= _SHORTEST:
-                text = text.replace(value, _MARK)
-        text = " ".join(_SHAPES.sub(_MARK, text).split())
+        """An error's text without keys, on one line, cut to `limit` characters.
+
+        A key is found whole, masked ("abcd****wxyz"), and cut off at the end of the text.
+        """
+        values = [value for value in self._values() if len(value) >= _SHORTEST]
+        for value in values:
+            text = text.replace(value, _MARK)
+            text = _MASKED.sub(lambda found, key=value: _unmasked(found, key), text)  # type: ignore[misc]
+            text = _without_beginning(text, value)
+        text = _UNSHOWN.sub("\ufffd", " ".join(_SHAPES.sub(_MARK, text).split()))
         return text if len(text) <= limit else text[: limit - 1] + "…"
+
+    def keys(self) -> list[str]:
+        """The keys in use, for `without_keys` of all texts of one answer; not to be kept."""
+        return [value for value in self._values() if len(value) >= _SHORTEST_IN_ANSWERS]
+
+    def _values(self) -> list[str]:
+        return [os.environ.get(name, "").strip() for name in self._variables]
+
+
+def without_keys(text: str, keys: Iterable[str]) -> str:
+    """A model's own text, unchanged but for keys that it repeats."""
+    for key in keys:
+        if key in text:
+            text = text.replace(key, _REMOVED)
+    return text
+
+
+def _unmasked(found: re.Match[str], key: str) -> str:
+    start, end = found.groups()
+    left = len(start) + len(end)
+    if _TELLING <= left < len(key) and key.startswith(start) and key.endswith(end):
+        return _MARK
+    return found[0]
+
+
+def _without_beginning(text: str, key: str) -> str:
+    """The text without a key of which its end has only the beginning, as a long body was cut within it."""
+    for length in range(len(key) - 1, _SHORTEST_IN_ANSWERS - 1, -1):
+        if text.endswith(key[:length]):
+            return text[:-length] + _MARK
+    return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import orjson
 
 from runner.outcome import Answer, Fault, Kind
-from runner.redact import Redactor
+from runner.redact import Redactor, without_keys
 from runner.server_limits import retry_after
 
 _MONEY = re.compile(
@@ -40,6 +41,8 @@ _MODEL = re.compile(
 )
 _TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
 _THINK_END = "</think>"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_MOST_TOKENS = 2**31 - 1
 
 
 def read(status: int, headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Answer | Fault:
@@ -53,7 +56,7 @@ def _success(headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Ans
     try:
         data = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return _bad_body(headers, body, redactor)
+        data = _leniently(body)
     if not isinstance(data, dict):
         return _bad_body(headers, body, redactor)
     if data.get("error"):
@@ -70,12 +73,27 @@ def _success(headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Ans
             _status_inside(choice["error"]), headers, orjson.dumps({"error": choice["error"]}), redactor
         )
     try:
-        return _answer(data, choice, message)
+        return _answer(data, choice, message, redactor.keys())
     except (TypeError, ValueError, AttributeError):
         return Fault(Kind.BAD_BODY, redactor.clean("malformed completion: " + _start(body)), 200)
 
 
-def _answer(data: dict[str, Any], choice: dict[str, Any], message: dict[str, Any]) -> Answer:
+def _leniently(body: bytes) -> Any:
+    """A body that is JSON but for characters that no text may have; each becomes U+FFFD. None if it is not.
+
+    Servers cut an answer within a character, pass on half of a surrogate pair or a bare control character.
+    The model would write the same again, so that asking again brings nothing.
+    """
+    if not body.lstrip().startswith(b"{"):
+        return None
+    try:
+        data = json.loads(body.decode("utf-8", "replace"), strict=False)
+        return orjson.loads(_SURROGATE.sub("\ufffd", json.dumps(data, ensure_ascii=False)))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _answer(data: dict[str, Any], choice: dict[str, Any], message: dict[str, Any], keys: list[str]) -> Answer:
     text = _text(message.get("content"))
     reasoning = message.get("reasoning_content") or message.get("reasoning") or None
     if reasoning is not None and not isinstance(reasoning, str):
@@ -83,7 +101,7 @@ def _answer(data: dict[str, Any], choice: dict[str, Any], message: dict[str, Any
     if _THINK_END in text or text.startswith("<think>"):
         thought, text = split_thinking(text)
         reasoning = thought if reasoning is None else f"{reasoning}\n{thought}"
-    finish = choice.get("finish_reason")
+    finish = _word(choice.get("finish_reason"), keys)
     refusal = message.get("refusal")
     if finish == "content_filter" or refusal:
         outcome, text = "refused", text or _text(refusal)
@@ -93,12 +111,26 @@ def _answer(data: dict[str, Any], choice: dict[str, Any], message: dict[str, Any
         outcome = "answered"
     else:
         outcome = "empty"
-    answer = Answer(outcome, text, reasoning, finish)
-    answer.model = data.get("model")
-    answer.fingerprint = data.get("system_fingerprint")
+    answer = Answer(outcome, _storable(text, keys), reasoning, finish)
+    if reasoning is not None:
+        answer.reasoning = _storable(reasoning, keys)
+    answer.model = _word(data.get("model"), keys)
+    answer.fingerprint = _word(data.get("system_fingerprint"), keys)
     if usage := data.get("usage"):
         _read_usage(answer, usage)
     return answer
+
+
+def _storable(text: str, keys: list[str]) -> str:
+    """A text without keys, and without NUL, which not every reader of a study can take."""
+    if "\0" in text:
+        text = text.replace("\0", "\ufffd")
+    return without_keys(text, keys)
+
+
+def _word(value: Any, keys: list[str]) -> str | None:
+    """A name that the server gives; None for anything that is no text."""
+    return _storable(value, keys) if isinstance(value, str) else None
 
 
 def split_thinking(text: str) -> tuple[str, str]:
@@ -132,11 +164,12 @@ def _read_usage(answer: Answer, usage: dict[str, Any]) -> None:
         cached = usage.get("prompt_cache_hit_tokens", usage.get("cached_tokens"))
     answer.cached_tokens = _count(cached)
     cost = usage.get("cost")
-    answer.cost_usd = float(cost) if isinstance(cost, int | float) else None
+    answer.cost_usd = float(cost) if isinstance(cost, int | float) and cost >= 0 else None
 
 
 def _count(value: Any) -> int | None:
-    return int(value) if isinstance(value, int | float) else None
+    """A number of tokens; None for what can be none, and would not fit its column."""
+    return int(value) if isinstance(value, int | float) and 0 <= value <= _MOST_TOKENS else None
 
 
 def _bad_body(headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Fault:

@@ -230,3 +230,63 @@ def test_allowances_of_both_families():
     assert allowance(anthropic, "tokens", NOW).reset_s == 30
     assert speaks_of_limits(anthropic)
     assert not speaks_of_limits({"Content-Type": "application/json"})
+
+
+def test_a_key_that_a_model_repeats_is_not_stored(monkeypatch):
+    monkeypatch.setenv("PLANTED_KEY", "planted-secret-1")
+    message = {"content": "答 planted-secret-1。", "reasoning": "the key is planted-secret-1"}
+    answer = result(200, completion(message, system_fingerprint="planted-secret-1"))
+    assert answer.text == "答 [key removed]。"
+    assert answer.reasoning == "the key is [key removed]"
+    assert answer.fingerprint == "[key removed]"
+
+
+def test_a_short_key_is_no_reason_to_change_an_answer(monkeypatch):
+    monkeypatch.setenv("PLANTED_KEY", "none")
+    assert result(200, completion({"content": "none"})).text == "none"
+
+
+@pytest.mark.parametrize("masked", ["plan...et-1", "plan**********et-1", "****et-1", "planted•••", "plan…-1"])
+def test_a_masked_key_in_an_error_is_taken_out(monkeypatch, masked):
+    monkeypatch.setenv("PLANTED_KEY", "planted-secret-1")
+    message = result(401, {"error": {"message": f"Incorrect key: {masked}. Try again..."}}).message
+    assert "[redacted]" in message
+    assert masked not in message
+    assert message.endswith("Try again...")
+
+
+def test_a_key_that_the_cut_of_a_long_body_halved_is_taken_out(monkeypatch):
+    monkeypatch.setenv("PLANTED_KEY", "planted-secret-1")
+    body = b"x" * 289 + b"planted-secret-1"
+    assert "planted" not in result(200, body).message
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (rb"\u516d\u4e2a\u6708\u0000", "六个月\ufffd"),
+        (rb"\u516d\u4e2a\u6708\ud800", "六个月\ufffd"),
+        (b"\\u516d\\u4e2a\\u6708\x01", "六个月\x01"),
+        ("六个月".encode() + "刑".encode()[:2], "六个月\ufffd"),
+        (rb"\ud83d\ude00 \ud800", "\U0001f600 \ufffd"),
+    ],
+)
+def test_characters_that_no_text_may_have_cost_an_answer_nothing_else(content, text):
+    body = b'{"model": "m", "choices": [{"message": {"content": "%b"}, "finish_reason": "stop"}]}' % content
+    answer = result(200, body)
+    assert (answer.outcome, answer.text) == ("answered", text)
+
+
+def test_an_error_with_control_characters_can_be_shown():
+    assert result(400, {"error": {"message": "no\x00 \x1b[31mred"}}).message == "no\ufffd \ufffd[31mred"
+
+
+def test_numbers_and_names_that_are_none_are_left_out():
+    usage = {"prompt_tokens": 1e300, "completion_tokens": -1, "cost": -2}
+    answer = result(200, completion({"content": "x"}, usage=usage, model=["m"], system_fingerprint={"a": 1}))
+    assert (answer.prompt_tokens, answer.completion_tokens, answer.cost_usd) == (None, None, None)
+    assert (answer.model, answer.fingerprint) == (None, None)
+
+
+def test_what_looks_like_json_but_never_ends_is_no_answer():
+    assert result(200, b'{"a":' * 100_000).kind == Kind.BAD_BODY
