@@ -115,7 +115,7 @@ async def complete(session: aiohttp.ClientSession, address: Address, body: bytes
     try:
         async with session.post(
             address.url,
-            data=body,
+            data=aiohttp.BytesPayload(body),  # as it would become, without looking for its kind
             headers=address.headers(),
             timeout=address.connect,
             proxy=address.proxy,

@@ -27,9 +27,7 @@ class Slotted:
     __slots__ = ("_names", "_parts")
 
     def __init__(self, text: str) -> None:
-        parts = _SLOT.split(text)
-        self._parts = parts
-        self._names = list(enumerate(parts))[1::2]
+        self._take(_SLOT.split(text))
 
     def fill(self, fills: Mapping[str, str]) -> str:
         """As the function `fill`."""
@@ -38,9 +36,30 @@ class Slotted:
             parts[place] = fills.get(name, "")
         return "".join(parts)
 
-    def render(self, document: Slotted, fills: Mapping[str, str]) -> str:
-        """As the function `render`, this text being the template."""
-        return self.fill({**fills, DOCUMENT: document.fill(fills)})
+    def around(self, document: Slotted) -> Slotted:
+        """This text as a template with the document in its place: `fill` of it is `render`."""
+        parts = [""]
+        for place, part in enumerate(self._parts):
+            if place % 2 == 0:
+                parts[-1] += part
+            elif part == DOCUMENT:
+                first, *rest = document._parts
+                parts[-1] += first
+                parts += rest
+            else:
+                parts += [part, ""]
+        return Slotted._of(parts)
+
+    @classmethod
+    def _of(cls, parts: list[str]) -> Slotted:
+        made = cls.__new__(cls)
+        made._take(parts)
+        return made
+
+    def _take(self, parts: list[str]) -> None:
+        """Parts: text and the name of a slot in turns, a text first and last."""
+        self._parts = parts
+        self._names = list(enumerate(parts))[1::2]
 
 
 def fill(text: str, fills: Mapping[str, str]) -> str:
@@ -54,4 +73,4 @@ def fill(text: str, fills: Mapping[str, str]) -> str:
 
 def render(template_user_text: str, document_text: str, fills: Mapping[str, str]) -> str:
     """The user message: the template, with `{{document}}` the filled document and other slots filled too."""
-    return Slotted(template_user_text).render(Slotted(document_text), fills)
+    return Slotted(template_user_text).around(Slotted(document_text)).fill(fills)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,13 +16,18 @@ import pyarrow as pa
 from store.columns import INT, REAL, TEXT, TIME, UUID, table
 from store.columns import uuid_array as uuid_array  # noqa: PLC0414  (others take it from here)
 
+_EPOCH = dt.datetime(1970, 1, 1)
+
 
 def now() -> dt.datetime:
     """The present in UTC without a zone, as every time of a study is stored."""
-    return dt.datetime.now(dt.UTC).replace(tzinfo=None)
+    return _EPOCH + dt.timedelta(microseconds=time.time_ns() // 1_000)
 
 
-@dataclass(frozen=True, slots=True)
+# Rows are not frozen: freezing doubles what it costs to make one, and one is made for every answer.
+
+
+@dataclass(slots=True)
 class PredictionRow:
     """One answer, as in table `predictions`. Times are UTC without a zone, `latency_s` seconds, cost in
     USD."""
@@ -49,7 +55,7 @@ class PredictionRow:
     source_row: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FailureRow:
     """One query given up, as in table `failures`; `reason` is redacted by whoever writes it."""
 
