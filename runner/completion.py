@@ -129,13 +129,15 @@ async def complete(session: aiohttp.ClientSession, address: Address, body: bytes
             raise
         result = Fault(Kind.TIMEOUT, str(exchange.too_late))
     except TimeoutError:
-        result = Fault(Kind.TIMEOUT, f"no connection within {address.connect.sock_connect:g} s")
+        message = f"no connection within {address.connect.sock_connect:g} s"
+        result = Fault(Kind.TIMEOUT, message, unreached=True)
     except aiohttp.ClientPayloadError as error:
         result = Fault(Kind.BAD_BODY, redactor.clean(f"the body broke off: {_says(error)}"))
     except aiohttp.ClientResponseError as error:
         result = Fault(Kind.BAD_BODY, redactor.clean(f"no HTTP: {error.message}"))
     except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError, ValueError) as error:
-        result = Fault(Kind.CONNECTION, redactor.clean(_says(error)))
+        unreached = isinstance(error, aiohttp.ClientConnectorError)
+        result = Fault(Kind.CONNECTION, redactor.clean(_says(error)), unreached=unreached)
     finally:
         address.deadlines.end(exchange)
     return Sent(result, headers, time.perf_counter() - started)

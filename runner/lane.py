@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from runner.in_flight import InFlight
 from runner.options import RunOptions
 from runner.outcome import Answer, Fault, Kind
 from runner.pace import Pace, Slot
+from runner.patience import FirstPatience
 from runner.providers import Route
 from runner.request import Bodies
 from runner.server_limits import allowance, speaks_of_limits
@@ -23,12 +25,13 @@ if TYPE_CHECKING:
 
 OUTAGE_AFTER = 10
 """So many queries failed with no answer in between look like the server's fault, and not theirs."""
-_FIRST_PATIENCE_S = 120.0
-_NO_MODEL_PATIENCE_S = 30.0
 _SAME_REJECTION = 25
 _ISOLATED = 0.1
+_CHANGING = re.compile(r"\b[0-9a-f-]{8,}\b|\d+")
+"""Parts of a message that say which request it is about."""
 _BACKOFF_S = 0.25
 _LONGEST_BACKOFF_S = 60.0
+_LAST_TRY_S = 0.1
 _LEARN = 0.05
 
 
@@ -85,6 +88,7 @@ class Lane:
         self._counts_used = limits.counts == "used"
         self._per_char: float | None = None
         self._completion: float | None = None
+        self._first_patience = FirstPatience(route.timeouts)
         self._trouble_since: float | None = None
         self._failing: set[Item] = set()
         self._backoffs = 0
@@ -206,22 +210,24 @@ class Lane:
             self.limit.overloaded(permit.sent_at, now)
         if fault.retry_after is not None:
             self._pause(fault.retry_after, now)
-        if fault.kind is Kind.NO_MODEL or len(self._failing) >= OUTAGE_AFTER:
+        never = not self.counters.answers
+        left = self._first_patience.left(fault, permit.sent_at, now) if never else math.inf
+        absent = fault.kind is Kind.NO_MODEL or (never and fault.unreached)
+        if absent or len(self._failing) >= OUTAGE_AFTER:
             self.outage = True
             self.limit.probe()
             if permit.sent_at > self._backed_off_at:
-                self._back_off(now)
-            patience = self._options.outage_s
-            if not self.counters.answers:
-                never = _NO_MODEL_PATIENCE_S if fault.kind is Kind.NO_MODEL else _FIRST_PATIENCE_S
-                patience = min(patience, never)
-            self._lose_patience(fault, patience, now)
+                self._back_off(now, left)
+            self._lose_patience(fault, self._options.outage_s, now)
+        if left <= 0:
+            self.park(f"{self.name}: {self._first_patience.why(fault, now)}")
 
     def rejected(self, fault: Fault) -> None:
         """A query was refused as it is. If every one is, for the same reason, the reason is ours."""
+        alike = _CHANGING.sub("#", fault.message)
         message, count = self._rejection
-        count = count + 1 if message == fault.message else 1
-        self._rejection = (fault.message, count)
+        count = count + 1 if message == alike else 1
+        self._rejection = (alike, count)
         if count >= _SAME_REJECTION and not self.counters.answers:
             self.park(f"{self.name} rejects every request ({fault.status}): {fault.message}")
 
@@ -248,11 +254,12 @@ class Lane:
                 f"{self.name} gave nothing but errors for {now - since:.0f} s, at last: {fault.message}"
             )
 
-    def _back_off(self, now: float) -> None:
+    def _back_off(self, now: float, left: float = math.inf) -> None:
+        """Pause, longer each time, but not beyond a last try when patience ends in `left` seconds."""
         longest = min(_BACKOFF_S * 2**self._backoffs, _LONGEST_BACKOFF_S)
         self._backoffs += 1
         self._backed_off_at = now
-        self._pause(longest * random.uniform(0.5, 1.0), now)
+        self._pause(min(longest * random.uniform(0.5, 1.0), max(left, 0.0) + _LAST_TRY_S), now)
 
     def _pause(self, seconds: float, now: float) -> None:
         if seconds > self._options.longest_pause_s:

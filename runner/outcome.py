@@ -64,3 +64,5 @@ class Fault:
     status: int | None = None
     retry_after: float | None = None
     """Seconds, where the server said so."""
+    unreached: bool = False
+    """No connection was made: refused, unanswered, or the host's name is not known."""

@@ -16,8 +16,7 @@ from rich.console import Console
 from runner_world import completion, fill_study, providers, rows, status
 
 import store
-from runner import lane as lane_module
-from runner import model_run
+from runner import model_run, patience
 from runner.completion import proxy_for
 from runner.monitor import key_values, tables
 from runner.options import Asked, RunOptions
@@ -330,18 +329,21 @@ async def test_an_outage_costs_queries_no_tries(study, serve, ask, monkeypatch):
 
 
 async def test_a_model_that_was_never_there_ends_the_run_soon(study, serve, ask, monkeypatch):
-    monkeypatch.setattr(lane_module, "_NO_MODEL_PATIENCE_S", 0.3)
+    monkeypatch.setattr(patience, "NO_MODEL_S", 2.0)
     fill_study(study, 2, 2)
     server = await serve(lambda call: status(404, {"error": {"message": "The model judge-1 does not exist"}}))
     summary = await ask(providers(a={"base_url": server.base_url}))
-    assert summary.exit_code == 1
-    assert "does not exist" in summary.message
+    assert (summary.exit_code, summary.pending) == (1, 4)
+    assert "no such model for 2 s (404: The model judge-1 does not exist); correct the mo" in summary.message
+    assert summary.seconds < 3
 
 
 async def test_a_parameter_that_every_request_has_wrong_ends_the_run_early(study, serve, ask):
     fill_study(study, 100, 4)
     server = await serve(
-        lambda call: status(400, {"error": {"message": "Unsupported parameter: max_tokens"}})
+        lambda call: status(
+            400, {"error": {"message": f"Unsupported parameter: max_tokens (request {call.number})"}}
+        )
     )
     summary = await ask(providers(a={"base_url": server.base_url, "limits": {"in_flight": 8}}))
     assert summary.exit_code == 1
@@ -557,13 +559,55 @@ async def test_a_query_that_one_provider_fails_goes_to_the_next(study, serve, as
     assert served == {"a/judge-1": 36, "b/judge-1": 4}
 
 
-async def test_a_server_that_was_never_there_ends_the_run_soon(study, ask, monkeypatch):
-    monkeypatch.setattr(lane_module, "_FIRST_PATIENCE_S", 0.5)
-    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+@pytest.mark.parametrize("documents", [1, 10])
+@pytest.mark.parametrize("host", ["127.0.0.1:9", "nowhere.invalid"])
+async def test_a_server_that_was_never_there_ends_the_run_soon(study, ask, monkeypatch, host, documents):
+    monkeypatch.setattr(patience, "UNREACHED_S", 2.0)
+    fill_study(study, documents, 4)
+    summary = await ask(providers(a={"base_url": f"http://{host}/v1"}))
+    assert (summary.exit_code, summary.pending) == (1, documents * 4)
+    assert "no connection for 2 s (" in summary.message
+    assert "start the server" in summary.message
+    assert summary.seconds < 3.5
+
+
+async def test_a_server_that_never_says_a_word_ends_the_run_after_three_timeouts(study, serve, ask):
+    fill_study(study, 1, 2)
+
+    async def reply(call):
+        await asyncio.sleep(20)
+
+    server = await serve(reply)
+    summary = await ask(providers(a={"base_url": server.base_url, "timeouts": {"first_byte": 1, "total": 2}}))
+    assert (summary.exit_code, summary.pending) == (1, 2)
+    assert "(no reply for 1 s); see what the server does, or raise" in summary.message
+    assert 2.5 < summary.seconds < 6
+
+
+async def test_a_server_that_speaks_another_language_ends_the_run_soon(study, serve, ask, monkeypatch):
+    monkeypatch.setattr(patience, "UNREADABLE_S", 2.0)
     fill_study(study, 10, 4)
-    summary = await ask(providers(a={"base_url": "http://127.0.0.1:9/v1"}))
+    server = await serve(lambda call: web.Response(text="<html>hello</html>", content_type="text/html"))
+    summary = await ask(providers(a={"base_url": server.base_url}))
     assert (summary.exit_code, summary.pending) == (1, 40)
-    assert "nothing but errors" in summary.message
+    assert "cannot be read for 2 s (200: no JSON (text/html): <html>hello" in summary.message
+    assert summary.seconds < 3.5
+
+
+async def test_a_server_that_has_answered_is_waited_for(study, serve, ask, monkeypatch):
+    monkeypatch.setattr(patience, "NO_MODEL_S", 0.2)
+    monkeypatch.setattr(patience, "ERRORS_S", 0.2)
+    fill_study(study, 10, 4)
+    gone = {}
+
+    def reply(call):
+        if call.number < 10:
+            return completion()
+        return completion() if call.at > gone.setdefault("since", call.at) + 1.5 else status(404)
+
+    server = await serve(reply)
+    summary = await ask(providers(a={"base_url": server.base_url, "limits": {"in_flight": 4}}))
+    assert summary.counts == {"answered": 40}
 
 
 async def test_the_watchdog_cuts_off_what_outlives_every_timeout(study, serve, ask, monkeypatch, capfd):
