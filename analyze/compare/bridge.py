@@ -3,12 +3,16 @@
 Between two codings of the same answers an effect moves because answers are left out, because answers are read
 differently, and because answers are added. The regression is run once more on the answers that both codings
 use, with the outcome of each; the differences between the four estimates are the steps.
+
+Where a coding before gives the answers to one treated value the name of another, answer for answer, the
+effects are told apart by what was asked, not by the name: `renamed` finds such names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -19,6 +23,9 @@ from analyze.frame import Cell, LabelRows
 from analyze.specification import Metric, Metrics, Specification, Specifications
 
 _VIEW = "compared_answers"
+_NAMES = "compared_names"
+_RENAMED = (Path(__file__).parent / "renamed.sql").read_text(encoding="utf-8")
+_JOINED = (Path(__file__).parent / "answers.sql").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +41,39 @@ class Middle:
     """Of the label's common answers, those whose outcome differs."""
 
 
+def renamed(
+    connection: duckdb.DuckDBPyConnection, specs: Specifications, cell: Cell, before: str
+) -> dict[tuple[str, str], str]:
+    """The treated values that go by another one's name before, by (label, that name).
+
+    Each with all of its answers, and no other answers under that name: a name that is mixed up in part is no
+    other value's. `cell` is that of the coding after.
+    """
+    rows = connection.execute(
+        _RENAMED.format(view=specs.frame.view),
+        {
+            "before": before,
+            "after": cell.coding,
+            "collection": cell.collection,
+            "model_key": cell.model_key,
+        },
+    ).fetchall()
+    return {(label, name): value for label, name, value in rows}
+
+
 def middles(
     connection: duckdb.DuckDBPyConnection,
     specs: Specifications,
     cell: Cell,
     before: str,
     variants: Sequence[str],
+    names: Mapping[tuple[str, str], str],
 ) -> Mapping[tuple[str, str, str], Middle]:
     """The estimates in the middle for each (label, value, variant); `cell` is that of the coding after.
 
     Answers are matched by the frame's `prediction_id`; one that the codings group under different labels or
-    values is not common to them.
+    values is not common to them, unless all of its value's answers go by the other name (`names`, of
+    `renamed`). Values are called as under the coding after.
     """
     chosen = [s for s in specs.of_coding(cell.coding) if s.name in variants and before in s.codings]
     columns = ", ".join(
@@ -54,13 +83,22 @@ def middles(
     named = ", ".join(f"b.before_{i}, b.used_{i}" for i in range(len(chosen)))
     if not chosen:
         return {}
-    view = specs.frame.view
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_NAMES} (label VARCHAR, name VARCHAR, value VARCHAR)")
+    if names:
+        connection.executemany(
+            f"INSERT INTO {_NAMES} VALUES (?, ?, ?)", [[*name, value] for name, value in names.items()]
+        )
     connection.execute(
-        f"CREATE OR REPLACE TEMP VIEW {_VIEW} AS "
-        f"SELECT a.*, {named} FROM {view} AS a JOIN ("
-        f"SELECT prediction_id, label, value, is_reference, is_treated, {columns} FROM {view} "
-        f"WHERE coding = {_quoted(before)} AND model_key = {_quoted(cell.model_key)}) AS b "
-        "USING (prediction_id, label, value, is_reference, is_treated)"
+        _JOINED.format(
+            answers=_VIEW,
+            named=named,
+            columns=columns,
+            view=specs.frame.view,
+            names=_NAMES,
+            before=_quoted(before),
+            collection=_quoted(cell.collection),
+            model_key=_quoted(cell.model_key),
+        )
     )
     twice: list[Specification] = []
     for i, spec in enumerate(chosen):
@@ -83,6 +121,7 @@ def middles(
         for i in range(len(chosen)):
             found |= _of_label(rows, twice[2 * i], twice[2 * i + 1])
     connection.execute(f"DROP VIEW {_VIEW}")
+    connection.execute(f"DROP TABLE {_NAMES}")
     return found
 
 

@@ -40,6 +40,8 @@ class ComparedValue:
     after_n: int | None
     after_documents: int | None
     after_note: str | None
+    before_name: str | None
+    renamed_step: float | None
     dropped_step: float | None
     dropped_answers: int | None
     reread_step: float | None

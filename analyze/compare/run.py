@@ -18,9 +18,9 @@ import pyarrow as pa
 from analyze import frame as frames
 from analyze import tables
 from analyze.bernoulli import THRESHOLDS
-from analyze.compare.bridge import middles
+from analyze.compare.bridge import middles, renamed
 from analyze.compare.printed import Printed, read_printed
-from analyze.compare.reasons import label_row, metric_row, value_row
+from analyze.compare.reasons import Misnamed, label_row, metric_row, value_row
 from analyze.compare.rows import PAIR_KEY, ROWS, Pair, Unmatched
 from analyze.frame import Cell, HoldsConnection
 from analyze.specification import Specifications, load
@@ -32,6 +32,7 @@ _VALUES = (_HERE / "values.sql").read_text(encoding="utf-8")
 _LABELS = (_HERE / "labels.sql").read_text(encoding="utf-8")
 _METRICS = (_HERE / "metrics.sql").read_text(encoding="utf-8")
 _NAMES = (_HERE / "names.sql").read_text(encoding="utf-8")
+_BEFORE = ("before_coef", "before_n", "before_note")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +128,27 @@ def _compare(
     notes, printed, unmatched = _names(connection, specs, pair, figures, rows)
     cell = Cell(pair.collection, pair.model, pair.temperature, pair.model_key, pair.after)
     variants = (specs.frame.primary, specs.frame.level)
-    between = middles(connection, specs, cell, pair.before, variants)
+    under = renamed(connection, specs, cell, pair.before)
+    between = middles(connection, specs, cell, pair.before, variants, under)
+    misnamed = _misnamed(rows, under)
     values = [
-        value_row(row, between.get(key), printed.get(key), notes.get(row["label"]))
+        value_row(row, between.get(key), printed.get(key), notes.get(row["label"]), misnamed.get(key))
         for row in rows
         if (key := (row["label"], row["value"], row["variant"]))
     ]
     primary = [v for v in values if v.variant == specs.frame.primary]
     labels = [
-        label_row(row, threshold, [v for v in primary if v.label == row["label"]])
+        label_row(
+            row,
+            threshold,
+            [v for v in primary if v.label == row["label"]],
+            {
+                value: found
+                for (label, value, variant), found in misnamed.items()
+                if (label, variant) == (row["label"], specs.frame.primary)
+            },
+            notes.get(row["label"]),
+        )
         for row in _dicts(connection, _LABELS, parameters)
         for threshold in THRESHOLDS
     ]
@@ -146,6 +159,22 @@ def _compare(
         "comparison_metrics": metrics,
         "comparison_unmatched": unmatched,
     }
+
+
+def _misnamed(
+    rows: Sequence[Mapping[str, Any]], under: Mapping[tuple[str, str], str]
+) -> dict[tuple[str, str, str], Misnamed]:
+    """The values whose names the coding before gives to others, with where their own estimates stand."""
+    at = {(row["label"], row["value"], row["variant"]): row for row in rows}
+    names = {(label, value): name for (label, name), value in under.items()}
+    found = {}
+    for (label, value, variant), row in at.items():
+        name, asked = names.get((label, value)), under.get((label, value))
+        own = at.get((label, name, variant), {}) if name else {}
+        # A variant that the coding before does not have has no figure under a wrong name.
+        if (name or asked) and any(r.get(key) is not None for r in (row, own) for key in _BEFORE):
+            found[label, value, variant] = Misnamed(asked, name, own)
+    return found
 
 
 def _dicts(

@@ -161,3 +161,190 @@ def test_one_coding_alone_cannot_be_compared(tmp_path: Path) -> None:
     analyze.run(connection, path, codings=["plain"], audit=False)
     with pytest.raises(BadInput, match="under both codings"):
         compare(connection, path, before="plain", after="strict")
+
+
+SIZES = (0.0, 3.0, 5.0, 5.5)
+"""Of crystal, plastic, paper and cork: how many points the glass adds."""
+
+
+def misnamed(names: dict[str, str], *, documents: int = 40) -> Table:
+    """Glasses whose answers go, under the plain coding, by the names that `names` gives to them.
+
+    Plainly, the answers to paper of the first five wines are missing, and two wines' plastic was read a point
+    higher. Strictly, the last four wines are missing.
+    """
+    rng = np.random.default_rng(5)
+    table = Table((("glass", "vessel", "categorical", ("crystal",), ("plastic", "paper", "cork")),))
+    for i in range(documents):
+        for value, size in zip(("crystal", "plastic", "paper", "cork"), SIZES, strict=True):
+            plain = strict = 20.0 + i % 5 + size + float(rng.choice([-1, 0, 1]))
+            if value == "paper" and i < 5:
+                plain = None
+            if value == "plastic" and 8 <= i < 10:
+                plain = strict + 1
+            if i >= documents - 4:
+                strict = None
+            asked = f"cellar/sommelier/glass/{value}/w{i:02}/0"
+            for coding, points in (("plain", plain), ("strict", strict)):
+                name = names.get(value, value) if coding == "plain" else value
+                table.taste("glass", name, f"w{i:02}", points, truth=20.0, coding=coding)
+                table.rows[-1]["prediction_id"] = asked
+    return table
+
+
+def compared_rows(folder: Path, table: Table) -> tuple[Comparison, dict[tuple[str, str], dict[str, object]]]:
+    connection = table.database()
+    path = specifications(folder, TWO)
+    analyze.run(connection, path, audit=False)
+    found = compare(connection, path, before="plain", after="strict")
+    return found, {(r["value"], r["variant"]): r for r in found.values.to_pylist()}
+
+
+@pytest.mark.parametrize("variant", ["main", "level"])
+def test_steps_follow_what_was_asked_and_not_its_name(tmp_path: Path, variant: str) -> None:
+    swap = {"plastic": "paper", "paper": "plastic"}
+    _, right = compared_rows(tmp_path, misnamed({}))
+    _, rows = compared_rows(tmp_path, misnamed(swap))
+    for value in ("plastic", "paper", "cork"):
+        row, own, plain = rows[value, variant], rows[swap.get(value, value), variant], right[value, variant]
+        # The figures stand under the names that they were given, and the way is that of the value itself.
+        assert own["before_coef"] == pytest.approx(plain["before_coef"], abs=1e-12)
+        assert row["after_coef"] == pytest.approx(plain["after_coef"], abs=1e-12)
+        steps = [row[name] for name in ("dropped_step", "reread_step", "added_step")]
+        assert steps == pytest.approx(
+            [plain[name] for name in ("dropped_step", "reread_step", "added_step")], abs=1e-12
+        )
+        assert sum(steps) == pytest.approx(row["after_coef"] - own["before_coef"], abs=1e-12)
+        assert row["before_coef"] + (row["renamed_step"] or 0) + sum(steps) == pytest.approx(
+            row["after_coef"], abs=1e-12
+        )
+        for name in ("dropped_answers", "reread_answers", "added_answers"):
+            assert row[name] == plain[name]
+    assert rows["cork", variant]["before_name"] is None
+    assert rows["cork", variant]["renamed_step"] is None
+    assert rows["cork", variant]["reason"] == right["cork", variant]["reason"]
+    row = rows["paper", variant]
+    assert row["before_name"] == "plastic"
+    assert row["renamed_step"] == pytest.approx(rows["plastic", variant]["before_coef"] - row["before_coef"])
+    own = rows["plastic", variant]["before_coef"]
+    assert row["reason"].startswith(
+        "the figure before is of the answers to plastic; "
+        f"the answers to paper stand under plastic ({own:.4g}); from there: leaving out "
+    )
+
+
+def test_a_name_that_is_mixed_up_in_part_is_no_other_values(tmp_path: Path) -> None:
+    table = misnamed({"plastic": "paper", "paper": "plastic"})
+    # One answer to paper is called paper: neither name now stands for one value's answers.
+    at = next(
+        i
+        for i, r in enumerate(table.rows)
+        if (r["coding"], r["value"], r["doc_id"]) == ("plain", "plastic", "w20")
+    )
+    table.rows[at]["value"] = "paper"
+    table.rows = [
+        r for r in table.rows if (r["coding"], r["value"], r["doc_id"]) != ("plain", "paper", "w20")
+    ] + [table.rows[at]]
+    _, rows = compared_rows(tmp_path, table)
+    for value in ("plastic", "paper"):
+        row = rows[value, "main"]
+        assert (row["before_name"], row["renamed_step"]) == (None, None)
+        assert "the answers to" not in (row["reason"] or "")
+
+
+def test_a_name_that_the_reference_shares_is_no_other_values(tmp_path: Path) -> None:
+    table = misnamed({"plastic": "paper", "paper": "plastic"})
+    for row in table.rows:
+        if (row["coding"], row["value"], row["doc_id"]) == ("plain", "crystal", "w20"):
+            row["value"] = "plastic"
+    _, rows = compared_rows(tmp_path, table)
+    # Plastic stands for paper and a crystal glass; paper still stands for plastic alone.
+    assert rows["plastic", "main"]["before_name"] == "paper"
+    assert rows["paper", "main"]["before_name"] is None
+    assert rows["paper", "main"]["dropped_step"] is None
+    assert "the answers to paper have no name of their own there" in rows["paper", "main"]["reason"]
+
+
+def test_a_value_without_a_name_of_its_own(tmp_path: Path) -> None:
+    """Plastic's answers are called paper, and paper's fall into the reference: nothing is called plastic."""
+    found, rows = compared_rows(tmp_path, misnamed({"plastic": "paper", "paper": "crystal"}))
+    paper, plastic = rows["paper", "level"], rows["plastic", "level"]
+    assert paper["reason"] == (
+        "the figure before is of the answers to plastic; the answers to paper have no name of their own there"
+    )
+    assert paper["dropped_step"] is None
+    assert plastic["before_coef"] is None
+    assert plastic["renamed_step"] is None
+    steps = plastic["dropped_step"] + plastic["reread_step"] + plastic["added_step"]
+    assert steps == pytest.approx(plastic["after_coef"] - paper["before_coef"], abs=1e-12)
+    assert plastic["reason"].startswith(
+        f"the answers to plastic stand under paper ({paper['before_coef']:.4g})"
+    )
+    assert {r["change"] for r in found.labels.to_pylist()} == {"kept"}
+
+
+def test_names_that_go_round_are_followed(tmp_path: Path) -> None:
+    names = {"plastic": "paper", "paper": "cork", "cork": "plastic"}
+    _, rows = compared_rows(tmp_path, misnamed(names))
+    for value, name in names.items():
+        row = rows[value, "level"]
+        assert row["before_name"] == name
+        steps = row["dropped_step"] + row["reread_step"] + row["added_step"]
+        assert steps == pytest.approx(row["after_coef"] - rows[name, "level"]["before_coef"], abs=1e-12)
+
+
+def labelled(folder: Path, gains: dict[str, float], names: dict[str, str]) -> dict[str, object]:
+    """The label at 0.05, with answers to a value that are so much higher plainly, or (below 0) strictly."""
+    rng = np.random.default_rng(6)
+    table = Table((("glass", "vessel", "categorical", ("crystal",), ("plastic", "paper")),))
+    for i in range(40):
+        for value in ("crystal", "plastic", "paper"):
+            points = 20.0 + float(rng.choice([-1, 0, 1]))
+            gain = gains.get(value, 0.0)
+            for coding, more in (("plain", max(gain, 0.0)), ("strict", max(-gain, 0.0))):
+                name = names.get(value, value) if coding == "plain" else value
+                table.taste("glass", name, f"w{i:02}", points + more, truth=20.0, coding=coding)
+                table.rows[-1]["prediction_id"] = f"{value}/{i}"
+    connection = table.database()
+    path = specifications(folder, TWO.replace('level = "level"', 'level = "level"\nnote = "family"'))
+    analyze.run(connection, path, audit=False)
+    found = compare(connection, path, before="plain", after="strict")
+    (row,) = (r for r in found.labels.to_pylist() if r["threshold"] == 0.05)
+    return row
+
+
+SWAP = {"plastic": "paper", "paper": "plastic"}
+
+
+def test_a_label_that_loses_under_a_wrong_name_is_explained_by_the_right_value(tmp_path: Path) -> None:
+    row = labelled(tmp_path, {"plastic": 2.0}, SWAP)
+    assert (row["change"], row["value"]) == ("lost", "paper")
+    told = str(row["reason"])
+    assert told.startswith("plastic (before under paper): the effect makes the difference (effect 0.104 to ")
+    assert told.endswith("; vessel; reading 40 otherwise: -0.08987")
+    right = str(labelled(tmp_path, {"plastic": 2.0}, {})["reason"])
+    assert right.startswith("plastic: the effect makes the difference")
+    # The same estimates, whatever the name.
+    assert told.split(": ", 1)[1] == right.split(": ", 1)[1]
+
+
+def test_a_label_that_gains_under_a_wrong_name_is_explained_by_the_right_value(tmp_path: Path) -> None:
+    row = labelled(tmp_path, {"plastic": -2.0}, SWAP)
+    assert (row["change"], row["value"]) == ("gained", "plastic")
+    assert str(row["reason"]).startswith("plastic (before under paper): the effect makes the difference")
+
+
+def test_a_label_whose_names_alone_are_wrong_has_the_note_as_its_reason(tmp_path: Path) -> None:
+    row = labelled(tmp_path, {}, SWAP)
+    assert (row["change"], row["reason"]) == ("neither", "vessel")
+    assert labelled(tmp_path, {}, {})["reason"] is None
+    # A value that goes by the name of the reference too is not told by the estimate under its own name.
+    row = labelled(tmp_path, {"plastic": 2.0}, {"plastic": "paper", "paper": "crystal"})
+    assert row["change"] == "lost"
+    assert str(row["reason"]).startswith("plastic (before under paper): ")
+
+
+def test_a_treated_value_that_goes_by_the_references_name_has_no_figure_to_follow(tmp_path: Path) -> None:
+    _, rows = compared_rows(tmp_path, misnamed({"plastic": "crystal", "crystal": "plastic"}))
+    assert rows["plastic", "level"]["before_name"] is None
+    assert rows["plastic", "level"]["dropped_step"] is None

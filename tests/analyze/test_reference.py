@@ -12,6 +12,8 @@ import pytest
 import analyze
 import judifair
 import store
+from analyze.compare import compare
+from judifair import catalogue
 from judifair.coding import code
 from judifair.importer import import_published
 
@@ -145,3 +147,50 @@ def test_corrected_effects_and_flips_beside_the_published_ones(
     # One charge carries 42% of the effect: errors clustered by charge rest on five charges.
     assert recusal["few_changers"] is None
     assert "one crime holds 42%" in recusal["few_clusters"]
+
+
+def test_the_way_of_a_value_that_is_printed_under_another_name(reference: Path, tmp_path: Path) -> None:
+    """One file's answers, as those about the judge and about the prosecutor, whose names are swapped.
+
+    Both labels exclude no crime, so the figures must be the same but for the names that they stand under.
+    """
+    answers = json.loads((reference / "defendant_sexphi4_t0.json").read_text(encoding="utf-8"))
+    for label in ("judge_sex", "prosecutor_sex"):
+        known = catalogue.by_key()[label]
+        rows = [{**row, "changed_label": known.published_changed_label} for row in answers]
+        file = tmp_path / "t0" / "PHI4_t0" / f"{known.published_key}phi4_t0.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+    with store.open_study(":memory:", migrations=[judifair.MIGRATIONS, analyze.MIGRATIONS]) as study:
+        import_published(study, tmp_path, documents=reference / "documents.csv")
+        import_published(study, reference / "recusal_appliedphi4_t0.json")
+        code(study)
+        analyze.run(study, SPECIFICATIONS, audit=False)
+        found = compare(study, SPECIFICATIONS)
+    rows = {(r["label"], r["value"], r["variant"]): r for r in found.values.to_pylist()}
+    swapped = {"女": "非二元性别", "非二元性别": "女"}
+    steps = (
+        "dropped_step",
+        "dropped_answers",
+        "reread_step",
+        "reread_answers",
+        "added_step",
+        "added_answers",
+    )
+    bridged = 0
+    for (label, value, variant), row in rows.items():
+        if row["dropped_step"] is None:
+            continue
+        bridged += 1
+        way = row["dropped_step"] + row["reread_step"] + row["added_step"]
+        assert row["before_coef"] + (row["renamed_step"] or 0.0) + way == pytest.approx(row["after_coef"])
+        if label == "prosecutor_sex":
+            right = rows["judge_sex", value, variant]
+            own = rows[label, swapped[value], variant]
+            assert [row[name] for name in steps] == pytest.approx([right[name] for name in steps])
+            assert own["before_coef"] == pytest.approx(right["before_coef"])
+            assert way == pytest.approx(row["after_coef"] - own["before_coef"])
+            assert row["before_name"] == swapped[value]
+        else:
+            assert row["before_name"] is None
+    assert bridged == 2 * (2 + 2 + 1)  # the main and the level variant
