@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from analyze import frame as frames
 from analyze import tables
-from analyze.across.attributes import load_attributes
+from analyze.across.attributes import Attributes, load_attributes
 from analyze.across.rows import Body
 from analyze.across.run import BODY_KEY, across
 from analyze.estimate import Engine, Estimate, deviation, estimate_label
@@ -163,7 +163,7 @@ def run(
     connection = frames.connection_of(study)
     timings = Timings()
     options = Options(engine, audit, inference, Signs(draws, seed), progress)
-    known = {} if attributes is None else load_attributes(attributes)
+    known = Attributes() if attributes is None else load_attributes(attributes)
     with timings.of("sql"):
         cells = frames.cells(connection, specs, codings=codings, models=models, collections=collections)
     found: dict[str, list[tuple[Cell, Any]]] = {name: [] for name in ROWS}

@@ -1,9 +1,11 @@
 """Attributes of models, from a TOML file, and one of them at a time against one metric.
 
-    [model."phi-4"]
-    size = 14            # a number: billions of parameters, say
-    released = 2024-12-12
-    origin = "US"
+    [model."Phi 4"]
+    also = ["phi-4"]         # other names of the same model
+    parameters = 14          # a number: billions, say
+    released = 2024-12-12    # a date
+    origin = "United States" # a text
+    open_weights = true      # yes or no
 
 With sixteen models a regression on several attributes fits noise: each is tested alone, by permutation.
 """
@@ -11,24 +13,59 @@ With sixteen models a regression on several attributes fits noise: each is teste
 from __future__ import annotations
 
 import datetime
+import math
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from analyze.across.ranks import between_share, spearman
+from analyze.across.ranks import PERFECT, between_share, spearman
 from analyze.across.rows import AttributeTest
 from analyze.frame import Floats
+from analyze.inference.multiplicity import holm
 from store.errors import BadInput
 
 Attribute = float | datetime.date | str
+NUMBER, DATE, CATEGORY = "number", "date", "category"
+TOO_FEW = "too few models, or no spread"
+_OTHER_NAMES = "also"
 
 
-def load_attributes(path: Path | str) -> dict[str, dict[str, Attribute]]:
-    """Attributes by model name.
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A model of the file: the names that it goes by, the first its own, and what is known of it."""
 
-    Raises BadInput that names the file, the model and the key where something is no number, date or text.
+    names: tuple[str, ...]
+    attributes: Mapping[str, Attribute]
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What a file says of models."""
+
+    models: tuple[Listed, ...] = ()
+
+    def of(self, model: str) -> Listed | None:
+        """What is known of a model, by one of its names; failing that, by a name spelt otherwise.
+
+        Case, blanks, dots and dashes are spelling. A spelling that stands for two models stands for neither.
+        """
+        for found in self.models:
+            if model in found.names:
+                return found
+        alike = [m for m in self.models if any(_spelt(name) == _spelt(model) for name in m.names)]
+        return alike[0] if len(alike) == 1 else None
+
+
+def load_attributes(path: Path | str) -> Attributes:
+    """The models of a file.
+
+    Raises BadInput that names the file, the model and the key where something is no number, date, text or
+    yes-or-no, where two models have one name, or where an attribute is a number here and a date there.
     """
     path = Path(path)
     try:
@@ -38,50 +75,115 @@ def load_attributes(path: Path | str) -> dict[str, dict[str, Attribute]]:
     models = raw.get("model", {})
     if set(raw) - {"model"} or not isinstance(models, dict):
         raise BadInput(f'{path} may hold tables [model."NAME"] only')
-    found: dict[str, dict[str, Attribute]] = {}
-    for name, attributes in models.items():
-        if not isinstance(attributes, dict):
-            raise BadInput(f'{path}: [model."{name}"] must be a table')
-        for key, value in attributes.items():
-            if isinstance(value, bool) or not isinstance(value, int | float | str | datetime.date):
-                raise BadInput(f'{path}: [model."{name}"]: {key} must be a number, a date or a text')
-            found.setdefault(name, {})[key] = float(value) if isinstance(value, int) else value
-    return found
+    found = tuple(_listed(path, name, entry) for name, entry in models.items())
+    owner: dict[str, str] = {}
+    kinds: dict[str, str] = {}
+    for model in found:
+        for name in model.names:
+            if owner.setdefault(name, model.names[0]) != model.names[0]:
+                raise BadInput(f"{path}: {owner[name]!r} and {model.names[0]!r} both go by {name!r}")
+        for key, value in model.attributes.items():
+            if kinds.setdefault(key, _kind(value)) != _kind(value):
+                raise BadInput(
+                    f'{path}: [model."{model.names[0]}"]: {key} is a {_kind(value)}, '
+                    f"and a {kinds[key]} for another model"
+                )
+    return Attributes(found)
+
+
+def _listed(path: Path, name: str, entry: Any) -> Listed:
+    where = f'{path}: [model."{name}"]'
+    if not isinstance(entry, dict):
+        raise BadInput(f"{where} must be a table")
+    others = entry.get(_OTHER_NAMES, [])
+    if not isinstance(others, list) or not all(isinstance(other, str) for other in others):
+        raise BadInput(f"{where}: {_OTHER_NAMES} must be a list of names")
+    attributes: dict[str, Attribute] = {}
+    for key, value in entry.items():
+        if key == _OTHER_NAMES:
+            continue
+        if isinstance(value, bool):
+            attributes[key] = "yes" if value else "no"
+        elif isinstance(value, int | float) and math.isfinite(value):
+            attributes[key] = float(value)
+        elif isinstance(value, str | datetime.date):
+            attributes[key] = value
+        else:
+            raise BadInput(f"{where}: {key} must be a number, a date, a text, true or false")
+    return Listed(tuple(dict.fromkeys([name, *others])), attributes)
+
+
+def _kind(value: Attribute) -> str:
+    if isinstance(value, str):
+        return CATEGORY
+    return DATE if isinstance(value, datetime.date) else NUMBER
+
+
+def _spelt(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.casefold())
+
+
+def written(value: Attribute) -> str:
+    """An attribute as people read it."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def attribute_tests(
-    attributes: Mapping[str, Mapping[str, Attribute]], metrics: Mapping[str, Mapping[str, float]]
+    attributes: Attributes, metrics: Mapping[str, Mapping[str, float]]
 ) -> list[AttributeTest]:
-    """A row for each attribute and metric; `metrics` maps metric -> model -> value."""
+    """A row for each attribute and metric; `metrics` maps metric -> model -> value.
+
+    Models of which the attribute is not known are left out of its rows.
+    """
+    known = {model: attributes.of(model) for by_model in metrics.values() for model in by_model}
     found = []
-    for attribute in dict.fromkeys(key for of_model in attributes.values() for key in of_model):
+    for attribute in _attributes(known.values()):
         for metric, by_model in metrics.items():
-            models = [m for m in by_model if attribute in attributes.get(m, {})]
-            values = [attributes[m][attribute] for m in models]
+            values: list[Attribute] = []
+            outcome: list[float] = []
+            for model, amount in by_model.items():
+                listed = known[model]
+                if listed is not None and attribute in listed.attributes:
+                    values.append(listed.attributes[attribute])
+                    outcome.append(amount)
             if values:
-                outcome = np.array([by_model[m] for m in models])
-                found.append(_test(attribute, metric, values, outcome))
-    return found
+                found.append(_test(attribute, metric, values, np.array(outcome, dtype=np.float64)))
+    return _with_holm(found)
+
+
+def _attributes(models: Iterable[Listed | None]) -> list[str]:
+    return [*dict.fromkeys(key for model in models if model is not None for key in model.attributes)]
 
 
 def _test(attribute: str, metric: str, values: list[Attribute], outcome: Floats) -> AttributeTest:
-    too_few = "too few models, or no spread"
-    if any(isinstance(value, str) for value in values):
+    kind = _kind(values[0])
+    row = AttributeTest(attribute, metric, kind, len(values), None, None, None, TOO_FEW)
+    if kind == CATEGORY:
         share = between_share(outcome, np.array([str(value) for value in values]))
-        rho, p, count = share or (None, None, None)
-        return AttributeTest(
-            attribute, metric, "category", len(values), rho, p, count, None if share else too_few
-        )
-    dates = any(isinstance(value, datetime.date) for value in values)
+        if share is None:
+            return row
+        rho, p, count = share
+        method = f"share of the rank variance between categories; {count:,} random orders"
+        return replace(row, rho=rho, p=p, permutations=count, method=method, note=None)
     numbers = np.array([v.toordinal() if isinstance(v, datetime.date) else float(v) for v in values])
     found = spearman(numbers.astype(np.float64), outcome)
-    return AttributeTest(
-        attribute,
-        metric,
-        "date" if dates else "number",
-        len(values),
-        None if found is None else found.rho,
-        None if found is None else found.p,
-        None if found is None else found.permutations,
-        too_few if found is None else None,
+    if found is None:
+        return row
+    return replace(
+        row,
+        rho=found.rho,
+        p=found.p,
+        low=found.low,
+        high=found.high,
+        permutations=found.permutations,
+        method=f"Spearman's rank correlation; {found.how}",
+        note=None if found.low is not None else PERFECT,
     )
+
+
+def _with_holm(rows: list[AttributeTest]) -> list[AttributeTest]:
+    at = [i for i, row in enumerate(rows) if row.p is not None]
+    adjusted = holm(np.array([rows[i].p for i in at], dtype=np.float64))
+    for i, p in zip(at, adjusted, strict=True):
+        rows[i] = replace(rows[i], holm_p=float(p))
+    return rows

@@ -23,9 +23,20 @@ class Spearman:
 
     rho: float
     p: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+    """The 95% interval; None where the ranks agree perfectly, for the formula then claims certainty."""
     permutations: int
+    exact: bool
+    """Whether all orders were gone through."""
+
+    @property
+    def how(self) -> str:
+        """How p was got, in words."""
+        return f"all {self.permutations:,} orders" if self.exact else f"{self.permutations:,} random orders"
+
+
+PERFECT = "no interval: the order is the same throughout, and few models can agree by accident"
 
 
 def spearman(x: Floats, y: Floats, seed: int = 0) -> Spearman | None:
@@ -47,9 +58,11 @@ def spearman(x: Floats, y: Floats, seed: int = 0) -> Spearman | None:
         drawn = np.random.default_rng(seed).permuted(np.broadcast_to(a, (DRAWS, n)), axis=1) @ b
         p = float((1 + np.count_nonzero(np.abs(drawn) >= abs(rho) - 1e-9)) / (1 + DRAWS))
         count = DRAWS
-    half = stats.norm.isf(0.025) * np.sqrt((1 + rho**2 / 2) / (n - 3))
-    z = np.arctanh(np.clip(rho, -0.999999, 0.999999))
-    return Spearman(rho, p, float(np.tanh(z - half)), float(np.tanh(z + half)), count)
+    low = high = None
+    if abs(rho) < 1 - 1e-9:
+        half = stats.norm.isf(0.025) * np.sqrt((1 + rho**2 / 2) / (n - 3))
+        low, high = float(np.tanh(np.arctanh(rho) - half)), float(np.tanh(np.arctanh(rho) + half))
+    return Spearman(rho, p, low, high, count, n <= ENUMERATED)
 
 
 def between_share(x: Floats, levels: NDArray[np.str_], seed: int = 0) -> tuple[float, float, int] | None:

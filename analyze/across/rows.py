@@ -1,4 +1,6 @@
-"""The rows of the tables over models; the columns are described in migrations/0004_across_models.sql."""
+"""The rows of the tables over models; the columns are described in migrations/0004_across_models.sql
+and 0006_attributes.sql.
+"""
 
 from __future__ import annotations
 
@@ -77,6 +79,20 @@ class AttributeTest:
     p: float | None
     permutations: int | None
     note: str | None = None
+    low: float | None = None
+    high: float | None = None
+    holm_p: float | None = None
+    method: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAttribute:
+    """What is known of a model."""
+
+    model: str
+    listed: str
+    attribute: str
+    known: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,14 @@ import numpy as np
 import pyarrow as pa
 
 from analyze import tables
-from analyze.across.attributes import Attribute, attribute_tests
-from analyze.across.ranks import spearman
+from analyze.across.attributes import TOO_FEW, Attributes, attribute_tests, written
+from analyze.across.ranks import PERFECT, spearman
 from analyze.across.rows import (
     AttributeTest,
     Body,
     CountOverModels,
     MetricCorrelation,
+    ModelAttribute,
     StructureTest,
     TemperatureTest,
 )
@@ -43,6 +44,7 @@ ROWS: dict[str, type] = {
     "structure_tests": StructureTest,
     "metric_correlations": MetricCorrelation,
     "attribute_tests": AttributeTest,
+    "model_attributes": ModelAttribute,
     "counts_over_models": CountOverModels,
     "temperature_tests": TemperatureTest,
 }
@@ -58,7 +60,7 @@ def across(
     designs: Mapping[str, Sequence[Design]],
     measured: Sequence[tuple[Cell, Sequence[Measured]]],
     signs: Signs,
-    attributes: Mapping[str, Mapping[str, Attribute]],
+    attributes: Attributes,
 ) -> dict[str, pa.Table]:
     """The rows of all tables over models for `bodies`, by table.
 
@@ -68,7 +70,7 @@ def across(
         designs: by coding, the labels.
         measured: of the models analysed together, what `temperature_tests` holds against each other.
         signs: shared with the models' own tests.
-        attributes: by model.
+        attributes: what is known of models.
     """
     found: dict[str, list[tuple[Body, Any]]] = {name: [] for name in ROWS}
     for body in bodies:
@@ -79,6 +81,7 @@ def across(
             "structure_tests": _structure(shares, designs.get(body.coding, ())),
             "metric_correlations": _correlations(summary),
             "attribute_tests": attribute_tests(attributes, _by_metric(summary)),
+            "model_attributes": _known(summary, attributes),
             "counts_over_models": [
                 CountOverModels(
                     **row, bernoulli_p=bernoulli_p(row["significant"], row["trials"], row["threshold"])
@@ -127,6 +130,15 @@ def _by_metric(summary: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, floa
     }
 
 
+def _known(summary: Sequence[Mapping[str, Any]], attributes: Attributes) -> list[ModelAttribute]:
+    return [
+        ModelAttribute(row["model"], listed.names[0], name, written(value))
+        for row in summary
+        if (listed := attributes.of(row["model"])) is not None
+        for name, value in listed.attributes.items()
+    ]
+
+
 def _correlations(summary: Sequence[Mapping[str, Any]]) -> list[MetricCorrelation]:
     by_metric = _by_metric(summary)
     found: list[MetricCorrelation] = []
@@ -147,7 +159,7 @@ def _correlations(summary: Sequence[Mapping[str, Any]]) -> list[MetricCorrelatio
                 holm_p=None,
                 mechanical=(first, second) in MECHANICAL,
                 permutations=None if result is None else result.permutations,
-                note="too few models, or no spread" if result is None else None,
+                note=TOO_FEW if result is None else None if result.low is not None else PERFECT,
             )
         )
     return _with_holm(found)

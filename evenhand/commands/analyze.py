@@ -20,6 +20,14 @@ from evenhand.commands.options import (
 if TYPE_CHECKING:
     from store import Study
 
+
+def attributes_path() -> Path:
+    """What is known of models: the domain's own file."""
+    import judifair  # noqa: PLC0415
+
+    return Path(judifair.__file__).parent / "models.toml"
+
+
 CODINGS = {"published": ("published",), "corrected": ("corrected",), "both": ("corrected", "published")}
 
 
@@ -41,10 +49,23 @@ Examples:
 )
 @click.option("--models", help="Only these models, separated by commas. [default: all that have answers]")
 @click.option("--recode", is_flag=True, help="Read every answer again, even those already coded.")
+@click.option(
+    "--attributes",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    default=attributes_path,
+    show_default="those of judifair/models.toml",
+    help="Size, day of release, origin and the like of models (TOML), to hold against their metrics.",
+)
 @specifications_option
 @json_option
 def command(
-    db: Path, coding: str, models: str | None, recode: bool, specifications: Path, as_json: bool
+    db: Path,
+    coding: str,
+    models: str | None,
+    recode: bool,
+    attributes: Path,
+    specifications: Path,
+    as_json: bool,
 ) -> None:
     """Estimate effects, inconsistency and error into tables.
 
@@ -56,7 +77,12 @@ def command(
 
     with open_study(db) as study:
         analyze_study(
-            study, specifications, codings=CODINGS[coding], models=split_list(models), recode=recode
+            study,
+            specifications,
+            codings=CODINGS[coding],
+            models=split_list(models),
+            recode=recode,
+            attributes=attributes,
         )
         if as_json:
             print_json(summary_json(study, specifications))
@@ -71,10 +97,16 @@ def analyze_study(
     codings: tuple[str, ...] = ("corrected",),
     models: tuple[str, ...] | None = None,
     recode: bool = False,
+    attributes: Path | None = None,
 ) -> None:
-    """Code what is not coded yet, then estimate. Raises `RunFailed` where there is no answer to analyze."""
+    """Code what is not coded yet, then estimate. Raises `RunFailed` where there is no answer to analyze.
+
+    `attributes` is a file of what is known of models; the domain's own unless given.
+    """
     import analyze  # noqa: PLC0415
     from judifair.coding import code  # noqa: PLC0415
 
     code(study, codings, rebuild=recode)
-    analyze.run(study, specifications, codings=codings, models=models)
+    analyze.run(
+        study, specifications, codings=codings, models=models, attributes=attributes or attributes_path()
+    )

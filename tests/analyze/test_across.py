@@ -14,7 +14,7 @@ from tastings import SPECIFICATIONS, Table, specifications
 from test_inference import INFERENCE
 
 import analyze
-from analyze.across.attributes import attribute_tests, load_attributes
+from analyze.across.attributes import Attributes, attribute_tests, load_attributes
 from analyze.across.ranks import between_share, spearman
 from analyze.across.structure import LabelShare, structure_tests
 from analyze.across.temperature import Measured, temperature_tests
@@ -132,6 +132,7 @@ def test_attributes_one_at_a_time(tmp_path: Path) -> None:
     for i in range(8):
         lines.append(
             f'[model."m{i}"]\nsize = {2**i}\nreleased = 2024-0{i + 1}-01\norigin = "{"xy"[i % 2]}"\n'
+            f"open = {str(i > 3).lower()}\n"
         )
     path.write_text("\n".join(lines), encoding="utf-8")
     metrics = {"mae": {f"m{i}": 50.0 - i for i in range(8)} | {"unknown": 3.0}}
@@ -142,9 +143,48 @@ def test_attributes_one_at_a_time(tmp_path: Path) -> None:
     assert rows["origin"].kind == "category"
     assert rows["origin"].p > 0.05
     assert {r.models for r in rows.values()} == {8}
+    assert (rows["size"].low, rows["size"].high) == (None, None)
+    assert rows["size"].note.startswith("no interval")
+    assert rows["size"].method == "Spearman's rank correlation; all 40,320 orders"
+    # The four open ones have the four smallest errors: as much as two groups of four can hold.
+    assert rows["open"].kind == "category"
+    assert rows["open"].rho == pytest.approx(16 / 21)
+    assert rows["open"].p == pytest.approx(2 / 70, abs=0.003)
+    p = sorted(r.p for r in rows.values())
+    assert rows["size"].holm_p == pytest.approx(4 * p[0])
+    assert rows["origin"].holm_p == pytest.approx(rows["origin"].p)
 
 
-@pytest.mark.parametrize("text", ["size = 3", '[model."a"]\nsize = [1]', "[model]\na = 3", "["])
+def test_a_model_is_known_by_any_of_its_names_however_spelt(tmp_path: Path) -> None:
+    path = tmp_path / "models.toml"
+    path.write_text(
+        '[model."Phi 4"]\nalso = ["vat-4"]\nsize = 14\n'
+        '[model."GPT-4o"]\nsize = 1\n[model."gpt-4o"]\nsize = 2\n',
+        encoding="utf-8",
+    )
+    known = load_attributes(path)
+    for name in ("Phi 4", "phi-4", "phi4", "PHI_4", "VAT 4"):
+        assert known.of(name).attributes == {"size": 14.0}
+    assert known.of("GPT-4o").attributes == {"size": 1.0}
+    assert known.of("gpt-4o").attributes == {"size": 2.0}
+    assert known.of("GPT 4o") is None, "a spelling of two models is neither"
+    assert known.of("phi") is None
+    assert attribute_tests(Attributes(), {"mae": {"phi4": 3.0}}) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "size = 3",
+        '[model."a"]\nsize = [1]',
+        "[model]\na = 3",
+        "[",
+        '[model."a"]\nsize = nan',
+        '[model."a"]\nalso = "b"',
+        '[model."a"]\nalso = ["b"]\n[model."b"]\nsize = 1',
+        '[model."a"]\nday = 2024-01-01\n[model."b"]\nday = 3',
+    ],
+)
 def test_broken_attributes_are_bad_input(tmp_path: Path, text: str) -> None:
     path = tmp_path / "models.toml"
     path.write_text(text, encoding="utf-8")
@@ -208,6 +248,9 @@ def test_all_of_it_through_the_analysis(tmp_path: Path) -> None:
     assert {(r["model"], r["temperature"], r["other"]) for r in temperatures} == {("m4", 0.0, 1.0)}
     assert {r["measure"] for r in temperatures} == {"effect", "inconsistency"}
     assert any(r["attribute"] == "size" and r["metric"] == "inconsistency" for r in rows("attribute_tests"))
+    assert [(r["model"], r["listed"], r["known"]) for r in rows("model_attributes")] == [
+        (f"m{i}", f"m{i}", str(i)) for i in range(5)
+    ]
     # One model analysed again: what is said over all models still counts all.
     analyze.run(connection, path, audit=False, draws=999, models=["m0"])
     assert {r["models"] for r in rows("counts_over_models")} == {6}
