@@ -187,6 +187,10 @@ def run(
         measured = [(cell, tests.measured) for cell, tests in inferred]
         with tables.transaction(connection):
             tables.replace(connection, results, [*cells, *together], CELL_KEY, everything=everything)
+            doses = {
+                d.label for of_coding in designs.values() for d in of_coding if d.continuous and not d.treated
+            }
+            tables.rename_doses(connection, doses, specs.frame.dose_name)
             over = across(connection, bodies, designs, measured, options.signs, known)
             tables.replace(connection, over, bodies, BODY_KEY, everything=everything)
     return Analysis(specs, tuple(cells), results | over, timings)

@@ -79,11 +79,8 @@ class _Numpy:
 
 
 def value_names(rows: LabelRows) -> tuple[str, ...]:
-    """What the estimates are called; a continuous treatment has one, named by its last treated value."""
-    design = rows.design
-    if not design.continuous:
-        return design.treated
-    return (design.treated[-1] if design.treated else "dose",)
+    """What the estimates are called; a continuous treatment has one, named by its dose."""
+    return rows.design.estimated
 
 
 def estimate_label(

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from analyze.specification import Specification, Specifications
+from analyze.specification import UNNAMED_DOSE, Specification, Specifications
 from store.errors import BadInput
 
 Floats = NDArray[np.float64]
@@ -65,6 +65,17 @@ class Design:
     continuous: bool
     reference: tuple[str, ...]
     treated: tuple[str, ...]
+    dose_name: str = UNNAMED_DOSE
+
+    @property
+    def estimated(self) -> tuple[str, ...]:
+        """What the label's estimates go by: its treated values.
+
+        A continuous label has one estimate, which goes by the last value that the design has, if any.
+        """
+        if not self.continuous:
+            return self.treated
+        return (self.treated or (self.dose_name,))[-1:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +183,7 @@ def read_designs(connection: duckdb.DuckDBPyConnection, specs: Specifications, c
             continuous=treatment != "categorical",
             reference=tuple(reference or ()),
             treated=tuple(treated or ()),
+            dose_name=specs.frame.dose_name,
         )
         for label, group, demographic, role, treatment, reference, treated in _query(
             connection, specs, statement, [coding]

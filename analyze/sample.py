@@ -62,7 +62,7 @@ def prepare(rows: LabelRows, outcome: Floats, chosen: Bools, cluster: Ints | Non
     document and would distort the small-sample factors.
     """
     design = rows.design
-    values = max(1, len(design.treated)) if design.continuous else len(design.treated)
+    values = len(design.estimated)
     left: list[tuple[int, str]] = []
     keep = np.ones(len(rows), dtype=np.bool_)
 

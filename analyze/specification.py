@@ -22,6 +22,8 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 _ERRORS = re.compile(r"robust|clustered:([A-Za-z_][A-Za-z0-9_]*)")
 
 DUMMIES = "dummies"
+UNNAMED_DOSE = "dose"
+"""What a continuous label's effect goes by where the domain does not name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class FrameNames:
     """Column of `designs` with what is known to be wrong about a label under a coding."""
     dose: str = "dose"
     """Column of `view` with the regressor of labels whose `treatment` in the design is not categorical."""
+    dose_name: str = UNNAMED_DOSE
+    """What that regressor is, for people: such a label's one effect goes by it, in the place of a value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,11 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from analyze.specification import UNNAMED_DOSE
 from store.errors import RunFailed
+
+_OF_VALUES = ("estimates", "value_tests", "temperature_tests", "comparison_values")
+"""Tables whose rows are of a label's effect."""
 
 _ARROW = {str: pa.string(), float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
 
@@ -49,6 +53,15 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
             raise
     except duckdb.Error as error:
         raise RunFailed(f"the results could not be written: {error}") from error
+
+
+def rename_doses(connection: duckdb.DuckDBPyConnection, labels: Iterable[str], name: str) -> None:
+    """Give earlier results of continuous labels, from when their dose had no name, the name of today's."""
+    for table in _OF_VALUES:
+        connection.execute(
+            f"UPDATE {table} SET value = ? WHERE value = ? AND label IN (SELECT unnest(?))",
+            [name, UNNAMED_DOSE, sorted(labels)],
+        )
 
 
 def replace(

@@ -7,6 +7,7 @@ answers come from the study itself.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from analyze.frame import HoldsConnection, connection_of
 from analyze.report import further
 from analyze.report import texts as wording
 from analyze.report.shapes import (
-    CATEGORICAL,
     Audit,
     Design,
     Ended,
@@ -28,7 +28,7 @@ from analyze.report.shapes import (
     Tally,
 )
 from analyze.report.texts import Texts
-from analyze.specification import Specifications, load
+from analyze.specification import UNNAMED_DOSE, Specifications, load
 from store.errors import BadInput
 
 ALL_MODELS = "all models"
@@ -139,6 +139,11 @@ class _Reader:
             name_en="name_en" if "name_en" in has else "NULL",
             name_zh="name_zh" if "name_zh" in has else "NULL",
         )
+        stored = dict(
+            self.connection.execute(
+                "SELECT label, max(value) FROM estimates WHERE coding = ? GROUP BY label", [coding]
+            ).fetchall()
+        )
         found = {}
         for label, group, treatment, name_en, name_zh in self.connection.execute(
             statement, [coding]
@@ -152,8 +157,10 @@ class _Reader:
                 name_zh=name_zh or "",
                 values={value: value_en or value for value, value_en, _, _ in own},
                 reference=tuple(value for value, _, reference, _ in own if reference),
-                treated=_estimated([value for value, _, _, treated in own if treated], treatment),
+                treated=tuple(value for value, _, _, treated in own if treated),
             )
+            if found[label].continuous:
+                found[label] = _of_quantity(found[label], frame.dose_name, stored.get(label))
         return found
 
     def _readings(
@@ -277,11 +284,10 @@ class _Reader:
         return {str(row[0]) for row in described}
 
 
-def _estimated(treated: Sequence[str], treatment: str) -> tuple[str, ...]:
-    """What a label's estimates are called; a continuous treatment has a single one (analyze.estimate)."""
-    if treatment == CATEGORICAL:
-        return tuple(treated)
-    return (treated[-1] if treated else "dose",)
+def _of_quantity(design: Design, dose_name: str, stored: str | None) -> Design:
+    """The design of a continuous label: its one estimate, by the name under which the study has it."""
+    name = stored or (design.treated or (dose_name,))[-1]
+    return replace(design, treated=(name,), quantity="" if dose_name == UNNAMED_DOSE else dose_name)
 
 
 def _names(rows: Sequence[tuple[str, str, str, float | None]]) -> list[str]:

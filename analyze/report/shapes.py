@@ -85,6 +85,8 @@ class Design:
     reference: tuple[str, ...]
     treated: tuple[str, ...]
     """The names of the label's estimates: its treated values, or the one name of a quantity."""
+    quantity: str = ""
+    """What a quantity is, for people."""
 
     @property
     def continuous(self) -> bool:
@@ -94,7 +96,7 @@ class Design:
     def value_en(self, value: str) -> str:
         """What an estimate is of, in English; the value itself where it has no English name."""
         if self.continuous:
-            return f"per unit of {wording.readable(self.treatment).lower()}"
+            return f"per unit of {self.quantity or wording.readable(self.treatment).lower()}"
         return self.values.get(value) or value
 
     def value_zh(self, value: str) -> str:

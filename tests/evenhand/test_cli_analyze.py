@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,33 @@ def test_other_attributes_take_their_place(database: Path, tmp_path: Path) -> No
     file.write_text("[model.a]\nlayers = [1]\n", encoding="utf-8")
     with pytest.raises(BadInput, match=r"mine\.toml"):
         evenhand(analyze_command, "--db", database, "--attributes", file)
+
+
+def test_the_effect_of_an_age_has_a_name_also_in_a_study_from_before_it_had(
+    database: Path, tmp_path: Path
+) -> None:
+    """Such a study opens and reports as it is; analysing any of its models gives all the new name."""
+    count = "SELECT count(*) FROM {} WHERE label = 'defendant_age' AND value = ?"
+    evenhand(analyze_command, "--db", database)
+    with study_at(database) as study:
+        for table in ("estimates", "value_tests"):
+            assert rows(study, count.format(table), ["dose"]) == [(0,)]
+            assert rows(study, count.format(table), ["ln(age)"])[0][0] >= len(MODELS)
+            study.connection.execute(f"UPDATE {table} SET value = 'dose' WHERE value = 'ln(age)'")
+    for folder, name in (("before", "dose"), ("after", "ln(age)")):
+        evenhand(report_command, "--db", database, "--out", tmp_path / folder)
+        page = (tmp_path / folder / "index.html").read_text(encoding="utf-8")
+        assert f'data-label="defendant_age" data-value="{name}"' in page
+        assert "<td>per unit of ln(age)" in page
+        assert not re.search(r">\s*dose\s*<", page)
+        evenhand(report_command, "--db", database, "--format", "csv", "--out", tmp_path / folder)
+        assert "per unit of ln(age)" in (tmp_path / folder / "values.csv").read_text(encoding="utf-8")
+        evenhand(analyze_command, "--db", database, "--models", MODELS[0])
+    with study_at(database) as study:
+        assert rows(study, "SELECT DISTINCT value FROM estimates WHERE label = 'defendant_age'") == [
+            ("ln(age)",)
+        ]
+        assert rows(study, "SELECT count(DISTINCT model_key) FROM estimates") == [(len(MODELS),)]
 
 
 def test_json_holds_everything_of_every_model(database: Path) -> None:
