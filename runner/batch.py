@@ -30,6 +30,7 @@ from runner.options import Asked, RunOptions, RunSummary
 from runner.providers import ModelEntry, Providers
 from runner.redact import Redactor
 from runner.stopping import Signals, Stop
+from runner.summary import counts, given_up, in_vain, nothing_to_ask, warnings
 from store import batches
 from store.errors import BadInput, EvenhandError, RunFailed
 
@@ -105,8 +106,8 @@ async def run_batch(
         plan.close()
     opened = sum(len(batches.open_batches(study, one.settings.model_key)) for one in asked)
     if not opened and not any(plan.total for plan in plans):
-        selected = sum(plan.selected for plan in plans)
-        return RunSummary(None, "finished", f"Nothing to ask: all {selected:,} are answered.")
+        keys = [one.settings.model_key for one in asked]
+        return nothing_to_ask(study, keys, sum(plan.selected for plan in plans))
     noted = {**manifest(asked, options, selection), "batch": True}
     run_id = store.runs.start_run(study, "run", noted)
     state = "failed"
@@ -301,10 +302,8 @@ class _BatchRun:
 
     def _summary(self) -> RunSummary:
         last = self.look()
-        counts: Counter[str] = Counter()
         left: Counter[str] = Counter()
         for model in self.models:
-            counts.update(model.counters.outcomes)
             left.update(model.left)
         pending = self._pending()
         going_on = [batch for model in self.models for batch in model.submitted()]
@@ -330,16 +329,19 @@ class _BatchRun:
             message += f" At the providers {names}{more} goes on; the same command fetches what it brings."
         elif state != "finished":
             message += f" {_GO_ON}"
+        if stopped_by != "signal" and not going_on and any(map(in_vain, last["models"])):
+            state, stopped_by = "failed", "failure"
         return RunSummary(
             run_id=self.run_id,
             state=state,  # type: ignore[arg-type]
-            message=message,
-            counts=dict(counts),
+            message=" ".join([message, *given_up(last["models"])]),
+            counts=counts(last["models"]),
             pending=pending,
             seconds=last["seconds"],
             cost_usd=last["cost_usd"],
             status=last,
             stopped_by=stopped_by,
+            warnings=warnings(last["models"]),
         )
 
     def _pending(self) -> int:

@@ -306,17 +306,18 @@ class BatchModel:
                     continue
                 row = self._maker.row(batch.batch, line)
                 await self._shared.writer.put(row)
-                self._settled(row.outcome)
                 if isinstance(line.result, Answer):
+                    self.counters.settled(row.outcome)
                     self._count(line.result, self._maker.cost(line.result))
                 else:
+                    self.counters.gave_up(row.outcome, line.result)
                     self.lane.failed(line.result, time.time())
+                self._not_fewer()
 
     # Keeping account
 
-    def _settled(self, outcome: str) -> None:
+    def _not_fewer(self) -> None:
         counters = self.counters
-        counters.settled(outcome)
         if counters.done > counters.total:  # of an open batch that asked more than is selected now
             counters.total += 1
             counters.selected += 1

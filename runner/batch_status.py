@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.batch_model import BatchModel
+from runner.model_names import others
 
 if TYPE_CHECKING:
     from store.writer import Counters as WriterCounters
@@ -79,7 +80,10 @@ def _model(model: BatchModel, now: float, wall_time: float) -> dict[str, Any]:
         **tokens,
         "cost_usd": cost,
         "projected_cost_usd": projected,
+        "asked_as": [model.route.model_id],
         "returned_models": dict(counters.returned_models),
+        "other_models": others(counters.returned_models, [model.route.model_id]),
+        "given_up": counters.given_up(),
         "ended": not open_batches,
         "failure": model.failure,
         "lanes": [shown_lane],

@@ -11,6 +11,8 @@ from runner.outcome import Answer, Fault, Kind
 _FIRST_S = 0.001
 _GROWTH = math.log(1.12)
 _BUCKETS = 140  # up to about two hours
+_MOST_REASONS = 50
+_SHOWN_REASONS = 5
 
 
 class Latencies:
@@ -90,7 +92,16 @@ class LaneCounters:
 class ModelCounters:
     """What has become of the queries of one model."""
 
-    __slots__ = ("_recent", "done", "outcomes", "returned_models", "selected", "started_at", "total")
+    __slots__ = (
+        "_reasons",
+        "_recent",
+        "done",
+        "outcomes",
+        "returned_models",
+        "selected",
+        "started_at",
+        "total",
+    )
 
     def __init__(self, total: int, selected: int, started_at: float) -> None:
         self.total = total
@@ -101,12 +112,30 @@ class ModelCounters:
         self.outcomes: Counter[str] = Counter()
         self.returned_models: Counter[str] = Counter()
         self.started_at = started_at
+        self._reasons: dict[tuple[str, str], tuple[str, int]] = {}
         self._recent: deque[tuple[float, int]] = deque([(started_at, 0)], maxlen=31)
 
     def settled(self, outcome: str) -> None:
         """A query has its terminal row."""
         self.done += 1
         self.outcomes[outcome] += 1
+
+    def gave_up(self, outcome: str, fault: Fault) -> None:
+        """A query has its terminal row, and it is no answer."""
+        self.settled(outcome)
+        key, reason = (outcome, fault.alike), fault.reason
+        if key not in self._reasons and len(self._reasons) >= _MOST_REASONS:
+            key, reason = (outcome, ""), "other reasons"
+        self._reasons[key] = (reason, self._reasons.get(key, ("", 0))[1] + 1)
+
+    def given_up(self) -> list[dict[str, Any]]:
+        """Why queries were given up, the commonest reasons first: outcome, reason and count."""
+        found = [(count, outcome, reason) for (outcome, _), (reason, count) in list(self._reasons.items())]
+        found.sort(key=lambda one: -one[0])
+        return [
+            {"outcome": outcome, "reason": reason, "count": count}
+            for count, outcome, reason in found[:_SHOWN_REASONS]
+        ]
 
     def tick(self, now: float) -> None:
         """Note where it stands; called about once a second."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,8 +26,6 @@ OUTAGE_AFTER = 10
 """So many queries failed with no answer in between look like the server's fault, and not theirs."""
 _SAME_REJECTION = 25
 _ISOLATED = 0.1
-_CHANGING = re.compile(r"\b[0-9a-f-]{8,}\b|\d+")
-"""Parts of a message that say which request it is about."""
 _BACKOFF_S = 0.25
 _LONGEST_BACKOFF_S = 60.0
 _LAST_TRY_S = 0.1
@@ -224,10 +221,9 @@ class Lane:
 
     def rejected(self, fault: Fault) -> None:
         """A query was refused as it is. If every one is, for the same reason, the reason is ours."""
-        alike = _CHANGING.sub("#", fault.message)
-        message, count = self._rejection
-        count = count + 1 if message == alike else 1
-        self._rejection = (alike, count)
+        alike, count = self._rejection
+        count = count + 1 if alike == fault.alike else 1
+        self._rejection = (fault.alike, count)
         if count >= _SAME_REJECTION and not self.counters.answers:
             self.park(f"{self.name} rejects every request ({fault.status}): {fault.message}")
 

@@ -299,7 +299,7 @@ class ModelRun:
         if item.spare is not None:  # asked again with more tokens, in vain: the truncated answer stands
             self.counters.settled(item.spare.outcome)
             return item.spare
-        self.counters.settled(outcome)
+        self.counters.gave_up(outcome, fault)
         return self.rows.failure(item, outcome, fault)
 
     def _check_done(self) -> None:

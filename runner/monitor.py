@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runner.options import MonitorKind
+from runner.summary import answered_by_others, reasons
 
 REDRAWS_PER_S = 2
 LINE_EVERY_S = 10.0
@@ -111,10 +112,15 @@ def key_values(snapshot: Snapshot) -> list[str]:
             "refused": sum(lane["refused"] for lane in model["lanes"]),
             "errors": ",".join(f"{kind}:{count}" for kind, count in errors.items()) or 0,
             **model["outcomes"],
+            **({"other_models": _without_blanks(others)} if (others := model.get("other_models")) else {}),
             "backlog": snapshot["writer"]["backlog"],
         }
         lines.append(" ".join(f"{key}={value}" for key, value in pairs.items()))
     return lines
+
+
+def _without_blanks(counts: Mapping[str, int]) -> str:
+    return ",".join(f"{name.replace(' ', '_')}:{count}" for name, count in counts.items())
 
 
 def _seconds(values: list[float | None]) -> str:
@@ -200,6 +206,9 @@ def _model(model: Mapping[str, Any], width: int) -> list[RenderableType]:
         if lane.get("last_error"):
             age = span(lane.get("last_error_age_s"))
             parts.append(_one_line(f"  {lane['lane']}, {age} ago: {lane.get('last_error')}", "dim"))
+    parts += [Text(f"  given up, {words}") for words in reasons(model)]
+    if warning := answered_by_others(model):
+        parts.append(Text(f"  {warning}", style="bold yellow"))
     if model.get("failure"):
         parts.append(Text(f"  {model.get('failure')}", style="bold red"))
     return parts

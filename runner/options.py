@@ -66,6 +66,8 @@ class RunSummary:
     cost_usd: float = 0.0
     status: Mapping[str, Any] = field(default_factory=dict)
     """The last snapshot of the monitor."""
+    warnings: Sequence[str] = ()
+    """What is stored and yet may not be what was wanted."""
 
     stopped_by: Literal["", "signal", "cost", "hours", "failure"] = ""
     """What ended it before all was asked."""

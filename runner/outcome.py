@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+
+_CHANGING = re.compile(r"\b[0-9a-f-]{8,}\b|\d+")
+"""Parts of a message that say which request it is about."""
 
 
 class Kind(StrEnum):
@@ -66,3 +70,14 @@ class Fault:
     """Seconds, where the server said so."""
     unreached: bool = False
     """No connection was made: refused, unanswered, or the host's name is not known."""
+
+    @property
+    def alike(self) -> str:
+        """The message without what tells one request from another: equal where the reason is."""
+        return _CHANGING.sub("#", self.message)
+
+    @property
+    def reason(self) -> str:
+        """Status (of an error) or kind, and message, for people."""
+        failed = self.status is not None and self.status >= 400
+        return f"{f'HTTP {self.status}' if failed else self.kind}: {self.message}"

@@ -74,5 +74,4 @@ class FirstPatience:
         """What was tried for how long, what came of it, and what to do."""
         trouble = _trouble(fault)
         waited = now - self._since[trouble]
-        status = f"{fault.status}: " if fault.status is not None else ""
-        return f"{trouble} for {waited:.0f} s ({status}{fault.message}); {_ADVICE[trouble]}"
+        return f"{trouble} for {waited:.0f} s ({fault.reason}); {_ADVICE[trouble]}"

@@ -27,9 +27,9 @@ from runner.redact import Redactor
 from runner.results import Rows
 from runner.retry import Retries
 from runner.router import Router
-from runner.snapshot import snapshot
+from runner.snapshot import other_models, snapshot, snapshot_of_model
 from runner.stopping import Signals, Stop
-from runner.summary import summarise
+from runner.summary import answered_by_others, nothing_to_ask, summarise
 from store.errors import BadInput, EvenhandError, RunFailed
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def run(
                 selected = sum(cursor.selected for cursor in cursors)
                 if in_batches:
                     return RunSummary(None, "finished", f"Nothing to ask: {waiting}", pending=in_batches)
-                return RunSummary(None, "finished", f"Nothing to ask: all {selected:,} are answered.")
+                return nothing_to_ask(study, [one.settings.model_key for one in asked], selected)
             if in_batches and options.monitor != "none":
                 print(f"Not asked: {waiting}", file=sys.stderr, flush=True)
             run_id = store.runs.start_run(study, "run", manifest(asked, options, selection))
@@ -181,6 +181,7 @@ class _Run:
         self.models: list[ModelRun] = []
         self.writer: Writer
         self.state = "running"
+        self.warned: set[str] = set()
 
     async def go(self) -> RunSummary:
         self.writer = store.Writer(self.study)
@@ -213,6 +214,7 @@ class _Run:
                 fatal = fatal or error
         fatal = fatal or next((model.fatal for model in self.models if model.fatal is not None), None)
         if fatal is not None:
+            self._note_error(fatal)
             raise fatal
         last = self.look()
         summary = summarise(self.run_id, self.stop, last)
@@ -302,6 +304,14 @@ class _Run:
             if now - self.started_at + slowest >= self.options.max_hours * 3600:
                 self.stop.ask("hours", f"Stopped at --max-hours {self.options.max_hours:g}.")
         self._watch()
+        self._warn()
+
+    def _warn(self) -> None:
+        """Say once of a model that another one answers in its place."""
+        for model in self.models:
+            if model.settings.model_key not in self.warned and other_models(model):
+                self.warned.add(model.settings.model_key)
+                self._tell(answered_by_others(snapshot_of_model(model, self.loop.time(), time.time())))
 
     @staticmethod
     def _typical_latency(model: ModelRun) -> float:
@@ -358,6 +368,12 @@ class _Run:
             self.run_id,
             {"status": {**summary.status, "state": summary.state}, "message": summary.message},
         )
+
+    def _note_error(self, error: BaseException) -> None:
+        """Keep why the run broke off, as far as the database still takes it."""
+        with contextlib.suppress(Exception):
+            status = {**self.look(), "state": "failed"} if self.models else {}
+            store.runs.update_manifest(self.study, self.run_id, {"status": status, "message": str(error)})
 
     def _tell(self, message: str) -> None:
         if self.options.monitor != "none":

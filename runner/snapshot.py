@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.lane import Lane
+from runner.model_names import others
 from runner.model_run import ModelRun
 from runner.outcome import REQUEUED
 
@@ -43,6 +44,18 @@ def snapshot_of_lane(lane: Lane, now: float, wall_time: float) -> dict[str, Any]
     }
 
 
+def asked_as(run: ModelRun) -> list[str]:
+    """The model's names at its providers. A server that we started ourselves has no other model."""
+    routes = [lane.route for lane in run.router.lanes if lane.route.kind in ("api", "vllm")]
+    return list(dict.fromkeys(route.model_id for route in routes))
+
+
+def other_models(run: ModelRun) -> dict[str, int]:
+    """Models that answered in the place of the one that was asked, with how often."""
+    asked = asked_as(run)
+    return others(run.counters.returned_models, asked) if asked else {}
+
+
 def snapshot_of_model(run: ModelRun, now: float, wall_time: float) -> dict[str, Any]:
     """One model: how far it is, how fast, at what cost."""
     counters = run.counters
@@ -66,7 +79,10 @@ def snapshot_of_model(run: ModelRun, now: float, wall_time: float) -> dict[str, 
         "completion_tokens": sum(lane["completion_tokens"] for lane in lanes),
         "cost_usd": cost if priced else None,
         "projected_cost_usd": cost / counters.done * counters.total if priced and counters.done else None,
+        "asked_as": asked_as(run),
         "returned_models": dict(counters.returned_models),
+        "other_models": other_models(run),
+        "given_up": counters.given_up(),
         "ended": run.done.is_set(),
         "failure": run.failure,
         "lanes": lanes,

@@ -1,27 +1,32 @@
-"""How a run ended, in a sentence that says how to go on."""
+"""How a run ended, in sentences that say what is missing, why, and how to go on."""
 
 from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from runner.options import RunSummary
-from runner.stopping import Stop
+from runner.stopping import Reason, Stop
+from store.rows import FAILURE_OUTCOMES, PREDICTION_OUTCOMES
+
+if TYPE_CHECKING:
+    from store.study import Study
+
+State = Literal["finished", "interrupted", "failed"]
 
 _GO_ON = "The same command goes on where it stopped."
+_SHOWN_MODELS = 3
 
 
 def summarise(run_id: uuid.UUID, stop: Stop, last: Mapping[str, Any]) -> RunSummary:
     """The summary of a run whose last snapshot is `last`."""
-    counts: Counter[str] = Counter()
-    for model in last["models"]:
-        counts.update(model["outcomes"])
-    pending = sum(model["total"] - model["done"] for model in last["models"])
-    failures = [model["failure"] for model in last["models"] if model["failure"]]
-    state: Literal["finished", "interrupted", "failed"] = "finished"
-    stopped_by = stop.reason
+    models = last["models"]
+    pending = sum(model["total"] - model["done"] for model in models)
+    failures = [model["failure"] for model in models if model["failure"]]
+    state: State = "finished"
+    stopped_by: Reason = stop.reason
     if failures:
         state, stopped_by = "failed", stopped_by or "failure"
         message = " ".join(f"{failure}." for failure in failures) + f" {_GO_ON}"
@@ -31,16 +36,120 @@ def summarise(run_id: uuid.UUID, stop: Stop, last: Mapping[str, Any]) -> RunSumm
         state, stopped_by, message = "failed", "failure", f"{pending:,} were not asked. {_GO_ON}"
     else:
         message = "All is asked."
-        if given_up := counts["failed"]:
-            message += f" {given_up:,} failed; --retry failed asks them again."
+    if stopped_by != "signal" and any(map(in_vain, models)):
+        state, stopped_by = "failed", "failure"
     return RunSummary(
         run_id=run_id,
         state=state,
-        message=message,
-        counts=dict(counts),
+        message=" ".join([message, *given_up(models)]),
+        counts=counts(models),
         pending=pending,
         seconds=last["seconds"],
         cost_usd=last["cost_usd"],
         status=last,
         stopped_by=stopped_by,
+        warnings=warnings(models),
+    )
+
+
+def counts(models: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Stored rows by outcome, over all models."""
+    found: Counter[str] = Counter()
+    for model in models:
+        found.update(model["outcomes"])
+    return dict(found)
+
+
+def in_vain(model: Mapping[str, Any]) -> bool:
+    """Whether queries of this model were given up, and none was answered."""
+    outcomes = model["outcomes"]
+    return any(map(outcomes.get, FAILURE_OUTCOMES)) and not any(map(outcomes.get, PREDICTION_OUTCOMES))
+
+
+def given_up(models: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What was given up, model by model: how many, why, and how to ask again."""
+    sentences = []
+    retry: dict[str, None] = {}
+    for model in models:
+        found = {name: model["outcomes"][name] for name in FAILURE_OUTCOMES if model["outcomes"].get(name)}
+        if not found:
+            continue
+        retry.update(dict.fromkeys(found))
+        nothing = "no query was answered, " if in_vain(model) else ""
+        sentences.append(f"{model['model']}: {nothing}{_given_up(found)}{_why(model, sum(found.values()))}.")
+    return [*sentences, _ask_again(retry)] if sentences else []
+
+
+def _given_up(found: Mapping[str, int]) -> str:
+    total = sum(found.values())
+    kinds = ", ".join(f"{count:,} {name}" for name, count in found.items())
+    return f"{total:,} {'was' if total == 1 else 'were'} given up ({kinds})"
+
+
+def _why(model: Mapping[str, Any], total: int) -> str:
+    reasons = model.get("given_up") or []
+    if not reasons:
+        return ""
+    first = reasons[0]
+    often = "" if first["count"] == total else f"{first['count']:,} of them with "
+    return f": {often}{first['reason'].rstrip('.')}"
+
+
+def reasons(model: Mapping[str, Any]) -> list[str]:
+    """Why queries of this model were given up, a line for each of the commonest reasons."""
+    return [f"{one['count']:,} {one['outcome']}: {one['reason']}" for one in model.get("given_up") or []]
+
+
+def _ask_again(outcomes: Mapping[str, Any]) -> str:
+    return f"`--retry {','.join(outcomes)}` asks again what was given up."
+
+
+def warnings(models: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Answers of models that were not asked, a sentence for each model."""
+    return tuple(warning for model in models if (warning := answered_by_others(model)))
+
+
+def answered_by_others(model: Mapping[str, Any]) -> str:
+    """Which other models answered in the place of this one; empty where none did."""
+    others = model.get("other_models") or {}
+    if not others:
+        return ""
+    listed = list(others.items())
+    shown = ", ".join(f"{name} {_times(count)}" for name, count in listed[:_SHOWN_MODELS])
+    more = f" and {len(listed) - _SHOWN_MODELS} other names" if len(listed) > _SHOWN_MODELS else ""
+    asked = " or ".join(model["asked_as"])
+    return (
+        f"{model['model']}: answered by {shown}{more}, asked for {asked}. The answers are stored with that "
+        "name (returned_model); `evenhand runs --set-aside RUN` lets them not count."
+    )
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def nothing_to_ask(study: Study, model_keys: Sequence[str], selected: int) -> RunSummary:
+    """The summary where all has been asked before: failed where a model has only queries given up."""
+    by_model: dict[str, Counter[str]] = {key: Counter() for key in model_keys}
+    rows = study.connection.execute(
+        "SELECT model_key, outcome, count(*) FROM latest WHERE list_contains(?, model_key) GROUP BY ALL",
+        [list(model_keys)],
+    ).fetchall()
+    for model_key, outcome, count in rows:
+        by_model[model_key][outcome] = count
+    total: Counter[str] = sum(by_model.values(), Counter())
+    found = {name: total[name] for name in FAILURE_OUTCOMES if total[name]}
+    if not found:
+        return RunSummary(None, "finished", f"Nothing to ask: all {selected:,} are answered.")
+    (reason,) = study.connection.execute(
+        "SELECT max_by(reason, created_at) FROM failures WHERE list_contains(?, model_key)",
+        [list(model_keys)],
+    ).fetchall()[0]
+    message = (
+        f"Nothing to ask: all {selected:,} have been asked. {_given_up(found)}, the last as "
+        f"{reason.rstrip('.')}. {_ask_again(found)}"
+    )
+    failed = any(in_vain({"outcomes": outcomes}) for outcomes in by_model.values())
+    return RunSummary(
+        None, "failed" if failed else "finished", message, stopped_by="failure" if failed else ""
     )

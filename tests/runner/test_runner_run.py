@@ -334,7 +334,7 @@ async def test_a_model_that_was_never_there_ends_the_run_soon(study, serve, ask,
     server = await serve(lambda call: status(404, {"error": {"message": "The model judge-1 does not exist"}}))
     summary = await ask(providers(a={"base_url": server.base_url}))
     assert (summary.exit_code, summary.pending) == (1, 4)
-    assert "no such model for 2 s (404: The model judge-1 does not exist); correct the mo" in summary.message
+    assert "no such model for 2 s (HTTP 404: The model judge-1 does not exist); correct" in summary.message
     assert summary.seconds < 3
 
 
@@ -349,6 +349,43 @@ async def test_a_parameter_that_every_request_has_wrong_ends_the_run_early(study
     assert summary.exit_code == 1
     assert "rejects every request (400): Unsupported parameter" in summary.message
     assert len(server.calls) <= 40
+
+
+async def test_a_run_that_got_no_answer_has_failed_and_says_what_the_server_said(study, serve, ask):
+    fill_study(study, 3, 4)
+    server = await serve(
+        lambda call: status(400, {"error": {"message": f"top_p must be a number. (id {call.number})"}})
+    )
+    tables = providers(a={"base_url": server.base_url})
+    summary = await ask(tables)
+    assert (summary.state, summary.exit_code, summary.pending) == ("failed", 1, 0)
+    assert (
+        "judge: no query was answered, 12 were given up (12 rejected): HTTP 400: top_p must be a numbe"
+        in (summary.message)
+    )
+    assert summary.message.endswith("`--retry rejected` asks again what was given up.")
+    assert summary.status["models"][0]["given_up"][0]["count"] == 12
+    again = await ask(tables)
+    assert (again.state, again.exit_code) == ("failed", 1)
+    assert "Nothing to ask: all 12 have been asked. 12 were given up (12 rejected)" in again.message
+    assert "top_p must be a number" in again.message
+    server.reply = lambda call: completion() if call.prompt.startswith("案情如下：\n0号") else status(400)
+    part = await ask(tables, retry_outcomes=("rejected",))
+    assert (part.state, part.exit_code) == ("finished", 0)
+    assert "judge: 8 were given up (8 rejected): HTTP 400: status 400." in part.message
+    assert (await ask(tables)).exit_code == 0
+
+
+async def test_answers_of_another_model_are_told(study, serve, ask, capfd):
+    fill_study(study, 10, 4)
+    server = await serve(lambda call: {**completion(), "model": "judge-1" if call.number % 4 else "clerk-2"})
+    summary = await ask(providers(a={"base_url": server.base_url}), monitor="lines")
+    assert (summary.exit_code, len(summary.warnings)) == (0, 1)
+    assert "judge: answered by clerk-2 10 times, asked for judge-1." in summary.warnings[0]
+    assert summary.status["models"][0]["other_models"] == {"clerk-2": 10}
+    told = capfd.readouterr().err
+    assert told.count("asked for judge-1") == 1
+    assert "other_models=clerk-2:10" in told
 
 
 async def test_max_cost_is_never_passed_and_what_is_in_flight_is_reserved(study, serve, ask):
@@ -460,6 +497,9 @@ async def test_a_writer_that_gives_up_stops_the_run_at_once(study, serve, ask, m
     monkeypatch.setattr(store.Writer, "put", put)
     with pytest.raises(RunFailed, match="the disk is full"):
         await ask(providers(a={"base_url": server.base_url}))
+    manifest = json.loads(rows(study, "SELECT manifest FROM runs")[0][0])
+    assert "the disk is full" in manifest["message"]
+    assert manifest["status"]["state"] == "failed"
     assert len(server.calls) < 120
     assert rows(study, "SELECT count(*) FROM predictions") == [(50,)]
     assert rows(study, "SELECT state FROM runs") == [("failed",)]
@@ -580,7 +620,7 @@ async def test_a_server_that_never_says_a_word_ends_the_run_after_three_timeouts
     server = await serve(reply)
     summary = await ask(providers(a={"base_url": server.base_url, "timeouts": {"first_byte": 1, "total": 2}}))
     assert (summary.exit_code, summary.pending) == (1, 2)
-    assert "(no reply for 1 s); see what the server does, or raise" in summary.message
+    assert "(timeout: no reply for 1 s); see what the server does, or raise" in summary.message
     assert 2.5 < summary.seconds < 6
 
 
@@ -590,7 +630,7 @@ async def test_a_server_that_speaks_another_language_ends_the_run_soon(study, se
     server = await serve(lambda call: web.Response(text="<html>hello</html>", content_type="text/html"))
     summary = await ask(providers(a={"base_url": server.base_url}))
     assert (summary.exit_code, summary.pending) == (1, 40)
-    assert "cannot be read for 2 s (200: no JSON (text/html): <html>hello" in summary.message
+    assert "cannot be read for 2 s (bad_body: no JSON (text/html): <html>hello" in summary.message
     assert summary.seconds < 3.5
 
 
