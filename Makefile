@@ -22,7 +22,7 @@ demo: $(VENV)/.runtime
 	$(BIN)/evenhand demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "not soak"
+	$(BIN)/python -m pytest -m "not soak" --numprocesses auto --maxprocesses 4 --dist loadfile
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -52,7 +52,7 @@ def test_every_variant_is_reproduced(published, expected, label, variant, record
     tolerance = 1e-5 if variant in LOG_OUTCOMES else 1e-9
     off_coef = max(abs(a / b - 1) for a, b in zip(found.coef, as_list(printed["coef"]), strict=True))
     off_p = max(abs(a / b - 1) for a, b in zip(found.p, as_list(printed["p"]), strict=True))
-    record_property("off", (off_coef, off_p))
+    record_property("off", (float(off_coef), float(off_p)))
     assert off_coef < tolerance
     assert off_p < tolerance
 
