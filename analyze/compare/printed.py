@@ -1,7 +1,7 @@
 """A file of printed figures: label, value, variant, coef, p, n, one line for each estimate, as CSV or TSV.
 
-Names may be the study's own or the ones that the design gives as aliases; numbers are compared to the digits
-that the file has, no further.
+Names may be the study's own or as they are printed (`analyze.compare.naming`); numbers are compared to the
+digits that the file has, no further.
 """
 
 from __future__ import annotations
@@ -43,11 +43,12 @@ def read_printed(path: Path | str) -> list[Printed]:
         raise BadInput(f"{path} cannot be read: {error}") from error
     first = text.partition("\n")[0]
     reader = csv.DictReader(text.splitlines(), delimiter="\t" if "\t" in first else ",")
-    missing = [name for name in ("label", "value", "coef") if name not in (reader.fieldnames or ())]
+    reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or ()]
+    missing = [name for name in ("label", "coef") if name not in reader.fieldnames]
     if missing:
         raise BadInput(
             f"{path} has no column {missing[0]!r}",
-            hint=f"Its first line must name {', '.join(COLUMNS)}; variant, p and n may be left out.",
+            hint=f"Its first line must name {', '.join(COLUMNS)}; value, variant, p and n may be left out.",
         )
     found = []
     for row in reader:
@@ -56,7 +57,7 @@ def read_printed(path: Path | str) -> list[Printed]:
             Printed(
                 line=reader.line_num,
                 label=(row["label"] or "").strip(),
-                value=(row["value"] or "").strip(),
+                value=(row.get("value") or "").strip(),
                 variant=(row.get("variant") or "main").strip(),
                 coef=_number(row, "coef", where),
                 p=_number(row, "p", where),
@@ -82,7 +83,8 @@ def agrees(printed: Decimal | None, computed: float | None) -> bool | None:
 
 
 def _number(row: Mapping[str, str | None], name: str, where: str) -> Decimal | None:
-    text = (row.get(name) or "").strip()
+    # Stars of significance and a typographic minus come along when a table is copied.
+    text = (row.get(name) or "").strip().rstrip("*").replace("\N{MINUS SIGN}", "-")
     if text in ("", ".", "NA", "nan"):
         return None
     try:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from analyze import frame as frames
 from analyze import tables
 from analyze.bernoulli import THRESHOLDS
+from analyze.compare import naming
 from analyze.compare.bridge import middles, renamed
 from analyze.compare.printed import Printed, read_printed
 from analyze.compare.reasons import Misnamed, label_row, metric_row, value_row
@@ -31,7 +32,6 @@ _PAIRS = (_HERE / "pairs.sql").read_text(encoding="utf-8")
 _VALUES = (_HERE / "values.sql").read_text(encoding="utf-8")
 _LABELS = (_HERE / "labels.sql").read_text(encoding="utf-8")
 _METRICS = (_HERE / "metrics.sql").read_text(encoding="utf-8")
-_NAMES = (_HERE / "names.sql").read_text(encoding="utf-8")
 _BEFORE = ("before_coef", "before_n", "before_note")
 
 
@@ -125,7 +125,10 @@ def _compare(
         "after": pair.after,
     }
     rows = _dicts(connection, _VALUES, parameters)
-    notes, printed, unmatched = _names(connection, specs, pair, figures, rows)
+    called = naming.read(connection, specs.frame, pair.before)
+    notes = {row["label"]: row["note"] for row in called if row["note"]}
+    estimated = {(row["label"], row["value"], row["variant"]) for row in rows}
+    printed, unmatched = _placed(naming.Names(called, estimated), figures)
     cell = Cell(pair.collection, pair.model, pair.temperature, pair.model_key, pair.after)
     variants = (specs.frame.primary, specs.frame.level)
     under = renamed(connection, specs, cell, pair.before)
@@ -185,54 +188,18 @@ def _dicts(
     return rows
 
 
-def _names(
-    connection: duckdb.DuckDBPyConnection,
-    specs: Specifications,
-    pair: Pair,
-    figures: Sequence[Printed],
-    rows: Sequence[Mapping[str, Any]],
-) -> tuple[dict[str, str], dict[tuple[str, str, str], Printed], list[Unmatched]]:
-    """What is known of the labels, the printed figures by the study's names, and those without a place."""
-    frame = specs.frame
-    statement = _NAMES.format(
-        designs=frame.designs,
-        values=frame.values,
-        alias=f"d.{frame.alias}" if frame.alias else "d.label",
-        value_alias=f"v.{frame.value_alias}" if frame.value_alias else "v.value",
-        note=f"d.{frame.note}" if frame.note else "NULL",
-    )
-    notes: dict[str, str] = {}
-    labels: dict[str, str] = {}
-    values: dict[tuple[str, str], str] = {}
-    for row in _dicts(connection, statement, {"before": pair.before}):
-        label = row["label"]
-        if row["note"]:
-            notes[label] = row["note"]
-        labels |= {label.lower(): label, str(row["alias"]).lower(): label}
-        if row["value"] is not None:
-            values |= {(label, row["value"]): row["value"], (label, row["value_alias"]): row["value"]}
-    known = {(row["label"], row["value"], row["variant"]) for row in rows}
-    # A label without values of its own has one coefficient, which papers print under many names or none.
-    valued = {label for label, _ in values}
-    single = {label: value for label, value, _ in known if label not in valued}
+def _placed(
+    names: naming.Names, figures: Sequence[Printed]
+) -> tuple[dict[tuple[str, str, str], Printed], list[Unmatched]]:
+    """The printed figures by the study's label, value and variant, and those that have no place."""
     printed: dict[tuple[str, str, str], Printed] = {}
     unmatched: list[Unmatched] = []
     for figure in figures:
-        label = labels.get(figure.label.lower(), "")
-        value = single.get(label) or values.get((label, figure.value), figure.value)
-        key = (label, value, figure.variant)
-        note = None if key in known else _why_unmatched(key, known)
-        note = "the file has this figure already, in an earlier line" if key in printed else note
-        if note is None:
+        key, note = names.find(figure.label, figure.value, figure.variant)
+        if key in printed:
+            note = f"the file has this figure already, in line {printed[key].line}"
+        elif key is not None:
             printed[key] = figure
-        else:
-            unmatched.append(Unmatched(figure.line, figure.label, figure.value, figure.variant, note))
-    return notes, printed, unmatched
-
-
-def _why_unmatched(key: tuple[str, str, str], known: set[tuple[str, str, str]]) -> str:
-    if key[0] not in {label for label, _, _ in known}:
-        return "no such label in the study"
-    if key[:2] not in {(label, value) for label, value, _ in known}:
-        return "the label has no such value"
-    return "no such variant"
+            continue
+        unmatched.append(Unmatched(figure.line, figure.label, figure.value, figure.variant, note))
+    return printed, unmatched

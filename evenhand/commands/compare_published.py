@@ -40,7 +40,7 @@ Examples:
     "--published",
     "printed",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="CSV of printed figures: label, value (any for ages), variant, coef, p, n; our names or theirs.",
+    help="CSV of printed figures: label, value, variant, coef, p, n; our names, or rows as printed.",
 )
 @click.option(
     "--out",
@@ -69,6 +69,7 @@ def command(
     from analyze import load  # noqa: PLC0415
     from analyze.compare import compare  # noqa: PLC0415
     from evenhand.commands.analyze import CODINGS, analyze_study  # noqa: PLC0415
+    from judifair.coding import designs  # noqa: PLC0415
 
     chosen = split_list(models)
     with open_study(db) as study:
@@ -79,6 +80,8 @@ def command(
         missing = tuple(coding for coding in CODINGS["both"] if coding not in done)
         if missing:
             analyze_study(study, specifications, codings=missing, models=chosen)
+        # A study made by an earlier version may not have the names of the printed rows yet.
+        designs.ensure(study)
         comparison = compare(study, specifications, models=chosen, printed=printed)
     if folder is not None:
         _write_csv(comparison, folder)
@@ -169,7 +172,8 @@ def _say_reproduced(comparison: Comparison) -> None:
         if not row["reproduced"]:
             click.echo(f"  not: {row['label']} = {row['value']}, {row['variant']}")
     for row in comparison.unmatched.to_pylist():
-        click.echo(f"  line {row['line']} is not used: {row['note']}")
+        named = ", ".join(filter(None, (row["label"], row["value"], row["variant"])))
+        click.echo(f"  line {row['line']} ({named}) is not used: {row['note']}")
 
 
 def _write_csv(comparison: Comparison, folder: Path) -> None:

@@ -51,6 +51,7 @@ class Design:
     age_max: int | None
     exclude_crimes: list[str]
     note: str | None
+    printed: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class DesignValue:
     is_treated: bool
     position: int
     note: str | None
+    printed: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +101,16 @@ def designs() -> Iterator[Design]:
                 age_max=high,
                 exclude_crimes=list(label.published_exclude_crimes if published else label.exclude_crimes),
                 note=_label_note(label) if published else None,
+                printed=_row(label.published_names[0])
+                if published and label.treatment == "log_age"
+                else None,
             )
 
 
 def design_values() -> Iterator[DesignValue]:
     """Every named value under every coding. An age label has none: its regressor is ln(age)."""
     for label in _categorical():
+        printed = printed_names(label)
         for value in label.values:
             for coding in ("corrected", "published"):
                 yield DesignValue(
@@ -116,6 +122,7 @@ def design_values() -> Iterator[DesignValue]:
                     is_treated=value.is_treated,
                     position=value.position,
                     note=_value_note(label, value.zh) if coding == "published" else None,
+                    printed=printed.get(value.zh) if coding == "published" else None,
                 )
 
 
@@ -155,6 +162,28 @@ def found_by(label: Label, value: str) -> str | None:
         if keyword in value or value in keyword:
             return keyword
     return None
+
+
+def printed_names(label: Label) -> dict[str, str]:
+    """By the name that a value goes by under `published`, the name of its row in the published tables.
+
+    The catalogue has the rows' names in the order of the keywords that the scripts look for; the last is the
+    reference's.
+    """
+    *rows, reference = map(_row, label.published_names)
+    by_keyword = dict(zip(label.published_keywords, rows, strict=True))
+    found = {label.reference.zh: reference}
+    for value in label.treated:
+        keyword = found_by(label, value.zh)
+        if keyword is not None:
+            found[_published_name(label, value.zh)] = by_keyword.pop(keyword)
+    # A row whose keyword finds nothing is that of the value which no keyword finds.
+    lost = (value.zh for value in label.treated if value.zh not in found)
+    return found | dict(zip(lost, by_keyword.values(), strict=True))
+
+
+def _row(name: str) -> str:
+    return " ".join(name.split())
 
 
 def _published_name(label: Label, value: str) -> str:

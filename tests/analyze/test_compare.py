@@ -114,9 +114,9 @@ def test_printed_figures_stand_beside_ours(tmp_path: Path) -> None:
     assert rows["glass", "plastic", "level"]["reproduced"] is False
     assert rows["glass", "paper", "level"]["reproduced"] is None
     assert [(r["line"], r["note"]) for r in found.unmatched.to_pylist()] == [
-        (4, "the label has no such value"),
+        (4, "the label has no such value; it has plastic, paper"),
         (5, "no such label in the study"),
-        (6, "the file has this figure already, in an earlier line"),
+        (6, "the file has this figure already, in line 2"),
     ]
 
 
@@ -131,7 +131,7 @@ def test_aliases_of_labels_and_values_are_understood(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("label,coef\nmusic,1\n", "no column 'value'"),
+        ("label,value\nmusic,loud\n", "no column 'coef'"),
         ("label,value,coef\nmusic,loud,big\n", "line 2: coef is 'big'"),
         ("label,value,coef,n\nmusic,loud,1,2.5\n", "line 2: n is 2.5"),
     ],
@@ -348,3 +348,28 @@ def test_a_treated_value_that_goes_by_the_references_name_has_no_figure_to_follo
     _, rows = compared_rows(tmp_path, misnamed({"plastic": "crystal", "crystal": "plastic"}))
     assert rows["plastic", "level"]["before_name"] is None
     assert rows["plastic", "level"]["dropped_step"] is None
+
+
+def test_printed_names_in_other_spelling_and_names_that_several_share(tmp_path: Path) -> None:
+    text = TWO.replace('level = "level"', 'level = "level"\nalias = "family"')
+    file = tmp_path / "printed.csv"
+    # The family vessel has two labels: its name alone tells which where only one of them has the value.
+    file.write_text(
+        "Label,Value,Variant,Coef,P\nMUSIC,Loud,Main,\N{MINUS SIGN}0.25***,0.1\nVessel,Paper,level,0.5,\n"
+        "vessel,,level,0.5,\nmusic loud,,Level,-1.5,\nglass,crystal,level,0,\n",
+        encoding="utf-8",
+    )
+    found = compared(tmp_path, printed=file, text=text)
+    placed = {
+        (r["label"], r["value"], r["variant"]): r["printed_coef"]
+        for r in found.values.to_pylist()
+        if r["printed_coef"] is not None
+    }
+    assert placed == {
+        ("music", "loud", "main"): -0.25,
+        ("glass", "paper", "level"): 0.5,
+        ("music", "loud", "level"): -1.5,
+    }
+    notes = {r["line"]: r["note"] for r in found.unmatched.to_pylist()}
+    assert notes[6] == "crystal is the reference of glass: it has no figure of its own"
+    assert notes[4] == "the study has no figures of price for this model"
