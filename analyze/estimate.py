@@ -28,7 +28,10 @@ Engine = Literal["numpy", "pyfixest"]
 NO_SPREAD = "no spread: every document moves alike"
 
 _ROUNDING = 1e-10
-"""A standard error below this share of the outcome's largest move is rounding, not an estimate."""
+"""A move, or an effect, below this share of the outcome's largest move is rounding."""
+_ROUNDING_OF_SPREAD = 1e-7
+"""The same of a standard error: the root of a variance, whose rounding of 1e-16 it takes to 1e-8. One
+document in a million that moves makes one of 1e-6."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +185,7 @@ def _estimated(
         if reason is None:
             at = sample.columns.index(j)
             b, spread = float(coef[at]), float(errors.se[at])
-            if not spread > _ROUNDING * largest:
+            if not spread > _ROUNDING_OF_SPREAD * largest:
                 same = moves[j] == 0 and abs(b) <= _ROUNDING * largest
                 b, reason = (0.0, NO_VARIATION) if same else (b, NO_SPREAD)
             else:
