@@ -223,7 +223,8 @@ def _analyse(
     if options.inference and specs.inference is not None and cell.coding in specs.inference.codings:
         with timings.of("inference"):
             numbers = documents.numbers(frame)
-            tests = inferences.infer(connection, frame, specs.inference, options.signs, numbers)
+            placebos = frames.read_placebos(connection, specs, cell)
+            tests = inferences.infer(connection, frame, specs.inference, options.signs, numbers, placebos)
             metrics += tests.metrics
     return {"estimates": estimates, "label_metrics": labels, "model_metrics": metrics}, tests
 

@@ -31,6 +31,7 @@ UNLISTED = -1
 """`treat` of a row whose value the design names neither reference nor treated."""
 
 _CELLS = (Path(__file__).parent / "cells.sql").read_text(encoding="utf-8")
+_PLACEBOS = (Path(__file__).parent / "placebos.sql").read_text(encoding="utf-8")
 _DESIGNS = (Path(__file__).parent / "designs.sql").read_text(encoding="utf-8")
 
 
@@ -204,6 +205,21 @@ def read(connection: duckdb.DuckDBPyConnection, specs: Specifications, cell: Cel
     return _arrays(specs, cell, designs, table, plan)
 
 
+def read_placebos(connection: duckdb.DuckDBPyConnection, specs: Specifications, cell: Cell) -> pa.Table:
+    """The answers to placebos: label, value, doc_id and repeat of what each stands beside, and its outcome.
+
+    Raises BadInput where the specifications do not fit their view.
+    """
+    inference = specs.inference
+    if inference is None or inference.placebos is None:
+        texts = {name: pa.array([], pa.string()) for name in ("label", "value", "doc_id")}
+        return pa.table({**texts, "repeat": pa.array([], pa.int64()), "outcome": pa.array([], pa.float64())})
+    statement = _PLACEBOS.format(view=inference.placebos, outcome=inference.placebo_outcome)
+    parameters = [cell.collection, cell.model_key, cell.coding]
+    table: pa.Table = _query(connection, specs, statement, parameters).to_arrow_table()
+    return table
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """Which column of the result stands for which expression."""
@@ -250,7 +266,6 @@ def _statement(specs: Specifications, coding: str) -> tuple[str, _Plan]:
             f"coalesce(CAST({inference.sample} AS BOOLEAN), false) AS inference_sample",
             f"CAST({inference.kind or 'NULL'} AS VARCHAR) AS kind",
             f"CAST({inference.missing or 'NULL'} AS VARCHAR) AS missing",
-            f"coalesce(CAST({inference.placebo or 'false'} AS BOOLEAN), false) AS placebo",
         ]
     joined = ",\n  ".join(selected)
     where = "collection = ? AND model_key = ? AND coding = ?"

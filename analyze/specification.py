@@ -129,11 +129,14 @@ class Inference:
     """The true outcome, constant within a document."""
     missing: str | None = None
     """SQL expression: null where the answer could be used, otherwise the kind of its absence."""
-    placebo: str | None = None
-    """SQL condition: the answer is to a placebo edit, the reference in other words.
+    placebos: str | None = None
+    """A view of the answers to placebos: the same question, the reference value put in other words.
 
-    Such answers should be outside every sample; they serve as a noise floor.
+    They are not in the frame, and so in no estimate or count, but serve as a noise floor. The view has the
+    columns collection, model_key, coding, label, value, doc_id and repeat of the answer beside each.
     """
+    placebo_outcome: str | None = None
+    """The outcome of a placebo's answer: a numeric SQL expression over that view."""
     demographic: str | None = None
     """Boolean column of the designs: a second split of labels."""
     role: str | None = None
@@ -266,7 +269,11 @@ class _Reader:
         margin = raw.get("margin", 0.05)
         if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 < margin < 1:
             raise self.bad(where, f"margin = {margin!r} must be a share between 0 and 1")
-        optional = ("rank", "kind", "truth", "missing", "placebo", "demographic", "role")
+        optional = ("rank", "kind", "truth", "missing", "placebos", "placebo_outcome", "demographic", "role")
+        if ("placebos" in raw) != ("placebo_outcome" in raw):
+            raise self.bad(where, "placebos and placebo_outcome must stand together")
+        if "placebos" in raw and not _IDENTIFIER.fullmatch(self.text(raw, "placebos", where)):
+            raise self.bad(where, f"placebos = {raw['placebos']!r} is not a plain name of a view")
         return Inference(
             outcome=self.sql(raw, "outcome", where),
             sample=self.sql(raw, "sample", where),

@@ -1,9 +1,9 @@
 -- For each document of a label: pairs of values that were both answered, pairs that differ; the same of repeats, and
--- of the reference and its placebo.
+-- of an answer and that to the same in other words.
 WITH answers AS (
-    SELECT label, doc_id, value, repeat, is_reference, inference_outcome AS answer
+    SELECT label, doc_id, value, repeat, inference_outcome AS answer
     FROM frame_rows
-    WHERE inference_sample AND NOT placebo AND inference_outcome IS NOT NULL
+    WHERE inference_sample AND inference_outcome IS NOT NULL
 ), across AS (
     SELECT a.label, a.doc_id, count(*) AS pairs, count(*) FILTER (a.answer <> b.answer) AS differ
     FROM answers AS a
@@ -17,12 +17,11 @@ WITH answers AS (
         ON b.label = a.label AND b.doc_id = a.doc_id AND b.value = a.value AND b.repeat > a.repeat
     GROUP BY a.label, a.doc_id
 ), placebo AS (
-    SELECT a.label, a.doc_id, count(*) AS pairs, count(*) FILTER (a.answer <> p.inference_outcome) AS differ
+    SELECT a.label, a.doc_id, count(*) AS pairs, count(*) FILTER (a.answer <> p.outcome) AS differ
     FROM answers AS a
-    JOIN frame_rows AS p
-        ON p.label = a.label AND p.doc_id = a.doc_id AND p.repeat = a.repeat AND p.placebo
-            AND p.inference_outcome IS NOT NULL
-    WHERE a.is_reference
+    JOIN placebo_rows AS p
+        ON p.label = a.label AND p.value = a.value AND p.doc_id = a.doc_id AND p.repeat = a.repeat
+    WHERE p.outcome IS NOT NULL
     GROUP BY a.label, a.doc_id
 )
 SELECT

@@ -30,6 +30,7 @@ from analyze.inference.rows import (
     KindSwitch,
     LabelTest,
     MissingTest,
+    NoiseFloor,
     ValueTest,
 )
 from analyze.inference.signs import Signs
@@ -45,6 +46,7 @@ ROWS: dict[str, type] = {
     "global_tests": GlobalTest,
     "kind_switches": KindSwitch,
     "inconsistency_tests": InconsistencyTest,
+    "noise_floors": NoiseFloor,
     "imbalance_tests": ImbalanceTest,
     "missing_tests": MissingTest,
 }
@@ -80,20 +82,26 @@ def infer(
     inference: Inference,
     signs: Signs,
     numbers: Ints,
+    placebos: pa.Table,
 ) -> ModelInference:
-    """All tests of a frame; `numbers` are its documents' numbers among the signs (`Documents`)."""
+    """All tests of a frame.
+
+    `numbers` are its documents' numbers among the signs (`Documents`), `placebos` its rows of
+    `frame.read_placebos`.
+    """
     scored = [score(rows, inference) for rows in frame]
     results = flip([one.scores for one in scored if one.scores is not None], signs, numbers)
     labels = label_tests(scored, results)
     values = _values(scored, results, inference, labels)
     connection.register("frame_rows", frame.table)
+    connection.register("placebo_rows", placebos)
     try:
         pairs = pair_counts(connection, frame)
-        inconsistency = inconsistency_tests(pairs)
-        metrics = model_inconsistency(connection, inconsistency)
+        metrics, floors = model_inconsistency(connection, pairs)
         switches = _switches(connection)
         missing = missing_tests(connection, frame, scored, inference)
     finally:
+        connection.unregister("placebo_rows")
         connection.unregister("frame_rows")
     return ModelInference(
         values=values,
@@ -101,7 +109,8 @@ def infer(
         globals=global_tests(values, scored, results),
         others={
             "kind_switches": switches,
-            "inconsistency_tests": inconsistency,
+            "inconsistency_tests": inconsistency_tests(pairs),
+            "noise_floors": floors,
             "imbalance_tests": [row for rows in frame for row in imbalance_tests(rows, inference)],
             "missing_tests": missing,
         },

@@ -1,4 +1,6 @@
-"""The rows of the inference's tables; the columns are described in migrations/0003_inference.sql."""
+"""The rows of the inference's tables; the columns are described in migrations/0003_inference.sql
+and 0007_noise_floors.sql.
+"""
 
 from __future__ import annotations
 
@@ -118,6 +120,25 @@ class InconsistencyTest:
     excess_high: float | None
     placebo: float | None
     placebo_pairs: int
+    placebo_excess: float | None
+    placebo_low: float | None
+    placebo_high: float | None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseFloor:
+    """How often a model's answers differ where nothing that could matter does."""
+
+    floor: str
+    share: float | None
+    pairs: int
+    documents: int
+    inconsistency: float | None
+    value_pairs: int
+    excess: float | None
+    low: float | None
+    high: float | None
     note: str | None = None
 
 

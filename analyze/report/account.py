@@ -80,6 +80,7 @@ def steps(results: Results, audit: Audit, reading: Reading) -> list[Step]:
     usable = sum(t.usable for t in reading.tallies)
     used = sum(t.used for t in reading.tallies)
     ended = sum(outcomes.values())
+    outside = sum(e.rows for e in audit.ended if e.label not in reading.designs)
     absent: Counter[str] = Counter()
     for tally in reading.tallies:
         absent[tally.missing or tally.read_as or ""] += tally.rows - tally.usable
@@ -99,7 +100,12 @@ def steps(results: Results, audit: Audit, reading: Reading) -> list[Step]:
         Step(
             "Rows under this coding",
             rows,
-            _losses([("not read under this coding, or of a label that it does not have", ended - rows)]),
+            _losses(
+                [
+                    ("outside the design: placebos, or labels that this coding does not have", outside),
+                    ("not read under this coding", ended - rows - outside),
+                ]
+            ),
             "rows",
         ),
         Step(

@@ -210,17 +210,37 @@ def test_pairwise_inconsistency_and_its_floor(tmp_path: Path) -> None:
 def test_placebos_are_a_floor_and_nothing_else(tmp_path: Path) -> None:
     table = Table()
     for i in range(40):
-        for value, points in (("silence", 10.0), ("loud", 10.0 + (i < 12)), ("stillness", 10.0 + (i < 4))):
+        for value, points in (("silence", 10.0), ("loud", 10.0 + (i < 12))):
             table.taste("music", value, f"w{i}", points)
-    text = TEXT.replace(
-        'sample = "true"\nrank', "sample = \"value <> 'stillness'\"\nplacebo = \"value = 'stillness'\"\nrank"
-    )
-    analysis = analyze.run(table.database(), specifications(tmp_path, text), audit=False, draws=999)
-    (music,) = rows(analysis, "inconsistency_tests")
-    assert (music["placebo"], music["placebo_pairs"]) == (0.1, 40)
+        if i >= 20:
+            table.taste("glass", "crystal", f"w{i}", 10.0 + (i < 30))
+    connection = table.database()
+    # The same silence in other words: of the last wine there is none, of the one before it nobody can tell.
+    connection.execute("""
+        CREATE VIEW stillness AS
+        SELECT collection, model_key, coding, label, value, doc_id, repeat,
+            CASE WHEN doc_id <> 'w38' THEN points + CAST(doc_id IN ('w0', 'w1', 'w2') AS INTEGER) END AS still
+        FROM tastings WHERE value = 'silence' AND doc_id <> 'w39'
+    """)
+    text = TEXT + 'placebos = "stillness"\nplacebo_outcome = "still"\n'
+    analysis = analyze.run(connection, specifications(tmp_path, text), audit=False, draws=999)
+    _, music = rows(analysis, "inconsistency_tests")
+    assert (music["placebo"], music["placebo_pairs"]) == (3 / 38, 38)
     assert (music["pairwise"], music["pairs"], music["note"]) == (0.3, 40, None)
-    (loud,) = rows(analysis, "value_tests")
+    assert music["placebo_excess"] == pytest.approx(12 / 38 - 3 / 38)
+    assert music["placebo_low"] < music["placebo_excess"] < music["placebo_high"]
+    (loud,) = (r for r in rows(analysis, "value_tests") if r["value"] == "loud")
     assert (loud["n"], loud["effect"]) == (80, pytest.approx(0.3))
+    floors = {r["floor"]: r for r in rows(analysis, "noise_floors")}
+    assert (floors["placebos"]["share"], floors["placebos"]["pairs"]) == (3 / 38, 38)
+    assert (floors["placebos"]["inconsistency"], floors["placebos"]["value_pairs"]) == (12 / 38, 38)
+    assert floors["placebos"]["excess"] == music["placebo_excess"]
+    assert (floors["repeats"]["pairs"], floors["repeats"]["share"]) == (0, None)
+    assert floors["repeats"]["note"] == "no prompt was repeated"
+    # Ten of twenty documents answer crystal otherwise than silence, and none of them moves with music.
+    reference = floors["reference_answers"]
+    assert (reference["share"], reference["pairs"], reference["documents"]) == (0.5, 20, 20)
+    assert (reference["inconsistency"], reference["excess"]) == (0.0, -0.5)
 
 
 def test_imbalance_by_side(tmp_path: Path) -> None:
