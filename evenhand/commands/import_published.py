@@ -63,8 +63,8 @@ def command(
 
     Model, temperature and label are inferred from folders, names and contents, printed, and may be
     overridden with --map. A file whose values belong to another label keeps both names. A broken file is
-    reported with the place where it breaks, and the rest is imported. Importing twice adds nothing. Exit code
-    1 if a file broke.
+    reported with the place where it breaks, and the rest is imported. Importing twice adds nothing; of a file
+    that was saved again with corrected true judgments, these are taken over. Exit code 1 if a file broke.
     """
     from judifair.importer import import_published  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
@@ -81,7 +81,7 @@ def command(
     if map_out is not None:
         map_out.write_text(report.map_csv(), encoding="utf-8")
     if as_json:
-        print_json(dataclasses.asdict(report))
+        print_json({**dataclasses.asdict(report), "added": report.added, "truths": report.truths})
     else:
         _print(report, db)
     sys.exit(1 if report.broken else 0)
@@ -119,12 +119,12 @@ def _print(report: ImportReport, db: Path) -> None:
         out.print(Text(f"Warning: {name + ': ' if name else ''}{text}", style="yellow"))
     done = ", ".join(f"{n:,} {status}" for status, n in report.counts().items())
     verb = "would be imported into" if report.dry_run else "imported into"
-    new = sum(file.rows for file in report.files if file.status == "new")
-    count = new if report.dry_run else report.added
+    corrected = "would be corrected" if report.dry_run else "corrected"
+    truths = f"true judgments of documents {corrected}: {report.truths:,}; " if report.truths else ""
     out.print(
-        f"{count:,} answers {verb} {db} in {report.seconds:.1f} s; files: {done}; "
+        f"{report.added:,} answers {verb} {db} in {report.seconds:.1f} s; files: {done}; {truths}"
         f"documents described: {report.documents:,}.",
         markup=False,
     )
-    if not report.dry_run and report.added:
+    if not report.dry_run and (report.added or report.truths):
         out.print(f"Next: evenhand check --db {db}; evenhand analyze --coding both --db {db}", markup=False)

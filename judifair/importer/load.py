@@ -24,6 +24,8 @@ from store.rows import now, uuid_array
 from store.sql import affected, chunks, registered, transaction
 
 if TYPE_CHECKING:
+    import duckdb
+
     from store import Study
 
 CHUNK_ROWS = 5_000
@@ -57,11 +59,12 @@ def load(study: Study, file: FileReport, scan: Scan, destination: Destination) -
     }
     with transaction(study.connection) as connection:
         for chunk in chunks(scan.records(), CHUNK_ROWS):
-            table = _table(chunk, file.source_hash)
+            table = row_table(chunk, file.source_hash)
             with registered(connection, import_rows=table):
                 file.added += affected(connection.execute(_sql("insert_predictions"), parameters))
                 connection.execute(_sql("add_truths"), {"collection": collection})
                 connection.execute(_sql("add_truth_exceptions"), {"collection": collection})
+        remember(connection, file)
         repeats = connection.execute(
             "SELECT count(*) FROM predictions WHERE source_hash = ? AND repeat > 0", [file.source_hash]
         ).fetchall()
@@ -133,7 +136,16 @@ def _position(doc_id: str) -> int:
     return int(doc_id) if doc_id.isdecimal() and len(doc_id) < 9 else 2**30
 
 
-def _table(chunk: list[tuple[int, Record]], source: str) -> pa.Table:
+def remember(connection: duckdb.DuckDBPyConnection, file: FileReport) -> None:
+    """Keep what a file says of the truths, as a hash; within the transaction that stores it."""
+    if file.truths_hash:
+        connection.execute(
+            "INSERT OR REPLACE INTO imported_files VALUES (?, ?)", [file.source_hash, file.truths_hash]
+        )
+
+
+def row_table(chunk: list[tuple[int, Record]], source: str) -> pa.Table:
+    """Records, each with its row in the file, as the table `import_rows` of the statements."""
     rows = [record for _, record in chunk]
     truths = [record.truth for record in rows]
     text: Any = pa.string()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from judifair import catalogue
 from judifair.importer import labels, models, report
-from judifair.importer.layouts import BadRecord, Reader, is_prediction
+from judifair.importer.layouts import BadRecord, Reader, Truth, is_prediction
 from judifair.importer.mapping import Mapping as FileMap
 from judifair.importer.mapping import Override
 from judifair.importer.records import BrokenFile, NotAnArray, records
@@ -34,14 +34,26 @@ class Present:
     published_label: str | None
     label: str
     rows: int
+    truths_hash: str | None
+    """Of what it says of the true judgments; None where that was not kept."""
 
 
 @dataclass(slots=True)
 class Planned:
-    """A file, and what the map says of it."""
+    """A file, what the map says of it, and what the study knows of it if it has its answers."""
 
     file: FileReport
     override: Override | None
+    known: Present | None = None
+    is_disputed: bool = False
+    """Whether another file has the same answers and states other true judgments."""
+
+    @property
+    def may_restate(self) -> bool:
+        """Whether a file whose answers the study has may say something else of the true judgments."""
+        if self.file.status != report.PRESENT or self.known is None or not self.file.truths_hash:
+            return False
+        return not self.is_disputed and self.file.truths_hash != self.known.truths_hash
 
 
 def find(path: Path) -> list[tuple[Path, str]]:
@@ -91,18 +103,36 @@ def describe(
             return planned
         # A study made before content was compared knows the file by its bytes.
         file.source_hash = bytes_hash(path)
-        if file.source_hash not in present:
-            file.source_hash = content_hash(path) or file.source_hash
+        if file.source_hash not in present and (hashes := content_hashes(path)) is not None:
+            file.source_hash, file.truths_hash = hashes
     except OSError as error:
         file.status, file.reason = report.BROKEN, f"cannot be read: {error.strerror or error}"
         return planned
-    known = present.get(file.source_hash)
-    if known is not None:
-        _as_present(file, known, collection)
+    planned.known = present.get(file.source_hash)
+    if planned.known is not None:
+        _as_present(file, planned.known, collection)
     elif file.model is None:
         file.status = report.NO_MODEL
         file.reason = "neither its folders nor its name say which model answered"
     return planned
+
+
+def dispute(planned: Iterable[Planned]) -> None:
+    """Mark files of which others have the same answers and other true judgments: nobody knows whose count."""
+    same: dict[str, list[Planned]] = {}
+    for item in planned:
+        if item.file.status == report.PRESENT and item.file.truths_hash:
+            same.setdefault(item.file.source_hash, []).append(item)
+    for items in same.values():
+        if len({item.file.truths_hash for item in items}) == 1:
+            continue
+        for item in items:
+            item.is_disputed = True
+            other = next(o for o in items if o.file.truths_hash != item.file.truths_hash)
+            item.file.warnings.append(
+                f"{other.file.name} has the same answers and states other true judgments: those that the "
+                "study has stay. Leave one of the files out, by moving it or by a map"
+            )
 
 
 def groups(planned: Iterable[Planned]) -> list[list[Planned]]:
@@ -129,6 +159,8 @@ def choose(group: Sequence[Planned]) -> FileReport | None:
         if file is not first and file.status == report.NEW:
             if file.source_hash == first.source_hash:
                 file.status, file.reason = report.COPY, f"has the same content as {first.name}"
+                if file.truths_hash != first.truths_hash:
+                    file.reason = f"has the same answers as {first.name}, whose true judgments are taken"
             else:
                 layout = first.layout or "imported before"
                 file.status, file.reason = report.TWIN, f"{first.name} ({layout}) is taken instead"
@@ -162,13 +194,14 @@ def bytes_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()[:32]
 
 
-def content_hash(path: Path) -> str | None:
-    """32 hex digits of what a file says: its documents, labels, values and answers, in order.
+def content_hashes(path: Path) -> tuple[str, str] | None:
+    """32 hex digits each of what a file says: its documents, labels, values and answers in order; its truths.
 
-    A file that was saved again (with other line ends, indents, a byte order mark) is known by it when it is
-    imported again. None for a broken file, which is told when it is read.
+    A file that was saved again (with other line ends, indents, a byte order mark, or corrected truths) is
+    known by the first when it is imported again. None for a broken file, which is told when it is read.
     """
-    digest, read = hashlib.sha256(), Reader()
+    digest, truths, read = hashlib.sha256(), hashlib.sha256(), Reader()
+    last: Truth | str | None = ""
     try:
         for index, raw in enumerate(records(path)):
             try:
@@ -177,9 +210,13 @@ def content_hash(path: Path) -> str | None:
                 continue
             said = (index, record.doc_id, record.changed_label, record.value, record.text)
             digest.update(repr(said).encode("utf-8", "backslashreplace"))
+            # The rows of a document have its truth in common.
+            if record.truth != last:
+                last = record.truth
+                truths.update(repr((index, last)).encode("utf-8", "backslashreplace"))
     except (BrokenFile, NotAnArray):
         return None
-    return digest.hexdigest()[:32]
+    return digest.hexdigest()[:32], truths.hexdigest()[:32]
 
 
 def _rank(file: FileReport) -> tuple[bool, bool, int, str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 NEW = "new"
 IMPORTED = "imported"
 PRESENT = "present"
+RESTATED = "truths"
 TWIN = "twin"
 COPY = "copy"
 SKIPPED = "skipped"
@@ -23,6 +24,7 @@ STATUSES = {
     NEW: "would be imported",
     IMPORTED: "imported now",
     PRESENT: "imported before, nothing to add",
+    RESTATED: "imported before; it states other true judgments now, which are taken over",
     TWIN: "left out: another file has the same model, temperature and label",
     COPY: "left out: another file has the same content",
     SKIPPED: "left out, as the map says",
@@ -42,6 +44,8 @@ class FileReport:
 
     `rows` are the records in it, `added` the answers stored now, `repeats` those among them that answer a
     question which this model had answered already (duplicate rows, or the rows of a mislabelled file).
+    `truths` are the documents whose true judgment it states otherwise than when its answers were imported. A
+    dry run has in `added` and `truths` what would be stored; it does not look for repeats.
     """
 
     path: Path
@@ -53,9 +57,11 @@ class FileReport:
     label: str | None = None
     layout: str = ""
     source_hash: str = ""
+    truths_hash: str = ""
     rows: int = 0
     added: int = 0
     repeats: int = 0
+    truths: int = 0
     reason: str = ""
     warnings: list[str] = field(default_factory=list)
 
@@ -74,8 +80,13 @@ class ImportReport:
 
     @property
     def added(self) -> int:
-        """Answers stored by this import."""
+        """Answers stored by this import, or that would be."""
         return sum(file.added for file in self.files)
+
+    @property
+    def truths(self) -> int:
+        """Documents whose true judgment was corrected, counted file by file, or would be."""
+        return sum(file.truths for file in self.files)
 
     @property
     def broken(self) -> list[FileReport]:

@@ -16,7 +16,8 @@ from judifair.importer.load import Destination, load, model_key, present, set_do
 from judifair.importer.mapping import read_map
 from judifair.importer.plan import Planned
 from judifair.importer.report import FileReport, ImportReport
-from judifair.importer.scan import Scan, scan
+from judifair.importer.restate import restate
+from judifair.importer.scan import Scan, read, scan
 from judifair.importer.truth import DocumentFacts, read_documents
 from store import add_collection
 from store.errors import BadInput
@@ -52,8 +53,10 @@ def import_published(
         dry_run: only find out what would be done.
         on_file: called with each file's report when it is done.
 
-    A broken file is reported, with the place where it breaks, and the rest is still imported. Each file is
-    stored whole or not at all, so an import that was stopped goes on where it was.
+    A file whose answers the study has, but that states other true judgments now, adds no answer; its truths
+    take the place of those that it stated before. A broken file is reported, with the place where it breaks,
+    and the rest is still imported. Each file is stored whole or not at all, so an import that was stopped
+    goes on where it was.
 
     Raises:
         BadInput: there is nothing at `path`, the CSV or the map is wrong, or a file's model is unknown.
@@ -70,6 +73,7 @@ def import_published(
         for file, name in found
     ]
     result.files = [item.file for item in planned]
+    plan.dispute(planned)
     result.warnings += file_map.unused()
     _check(result, path)
     with _Storing(study, collection, facts, dry_run=dry_run) as storing:
@@ -150,14 +154,18 @@ def _one_ahead(groups: Sequence[Sequence[Planned]]) -> Iterator[tuple[Sequence[P
 
 
 def _scan_group(group: Sequence[Planned]) -> Scans:
-    """Read the files of one model, temperature and label that are new."""
+    """Read the files of one model, temperature and label that are new, or may state new truths."""
     found = {item.file.name: scan(item) for item in group if item.file.status == report.NEW}
-    return {name: read for name, read in found.items() if read is not None}
+    found |= {item.file.name: read(item.file.path) for item in group if item.may_restate}
+    return {name: it for name, it in found.items() if it is not None}
 
 
 def _take_one(group: Sequence[Planned], scans: Scans, storing: _Storing) -> None:
-    """Choose among the files of a group and store the one to take."""
+    """Choose among the files of a group and store the one to take; take over truths that were corrected."""
     file = plan.choose(group)
+    for item in group:
+        if item.may_restate and item.file.name in scans:
+            storing.restate(item, scans[item.file.name])
     if file is not None and file.status == report.NEW and plan.is_mislabelled(file):
         file.warnings.append(
             f"the corrected coding counts its answers under {file.label}: where this model was asked the "
@@ -192,16 +200,37 @@ class _Storing:
         """Store one file and complete its report."""
         self.asked.update(doc_id for doc_id, _ in found.questions)
         if self._dry_run:
+            file.added = found.rows
             return
-        if self._run_id is None:
-            self._prepare()
-            self._run_id = start_run(self._study, "import", {"collection": self._collection})
-        load(self._study, file, found, Destination(self._collection, self._run_id, self._key(file)))
+        load(self._study, file, found, Destination(self._collection, self._run(), self._key(file)))
         if file.repeats:
             file.warnings.append(
                 f"{file.repeats} of its {file.added} rows ask what this model was asked before "
                 "(the same document and value): stored as repeats"
             )
+
+    def restate(self, item: Planned, found: Scan) -> None:
+        """Take over the truths of a file whose answers the study has, and say so."""
+        assert item.known is not None
+        result = restate(self._study, item.file, found, item.known, dry_run=self._dry_run)
+        if not result.documents:
+            return
+        verb = "would be" if self._dry_run else "are"
+        item.file.warnings.append(
+            f"its answers were imported before, and it states other true judgments of {result.documents:,} "
+            f"documents now: they {verb} taken over. Errors change, and what goes by them: analyze again"
+        )
+        if result.kept_by_others:
+            item.file.warnings.append(
+                f"{result.kept_by_others:,} answers of other files go by the old true judgments of these "
+                "documents under the published coding, until those files are saved again and imported too"
+            )
+
+    def _run(self) -> uuid.UUID:
+        if self._run_id is None:
+            self._prepare()
+            self._run_id = start_run(self._study, "import", {"collection": self._collection})
+        return self._run_id
 
     def _key(self, file: FileReport) -> str:
         assert file.model is not None

@@ -188,4 +188,6 @@ def test_a_dry_import_counts_and_leaves_nothing_behind(evenhand: Evenhand, tmp_p
     (tmp_path / "PHI4_t0").mkdir()
     (tmp_path / "PHI4_t0" / "judge_sexphi4_t0.json").write_text(json.dumps([record]), encoding="utf-8")
     assert "1 answers would be imported" in evenhand("import", "PHI4_t0", "--dry-run").stdout
+    dry = json.loads(evenhand("import", "PHI4_t0", "--dry-run", "--json").stdout)
+    assert (dry["added"], dry["truths"], dry["files"][0]["added"]) == (1, 0, 1)
     assert not (tmp_path / "study.duckdb").exists()
