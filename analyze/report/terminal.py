@@ -8,6 +8,7 @@ tables are plain text, their lines whole.
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -19,13 +20,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analyze.report import sheets
+from analyze.report import account, sheets
 from analyze.report.data import Connection, read
 from analyze.report.shapes import Audit, Reading, Results
 from analyze.report.sheets import Column, Sheet
 
 MOST_LABELS = 20
 MOST_VALUES = 40
+MOST_REASONS = 3
 SHOWN_BELOW = 0.1
 """Values with a smaller p in the primary variant are listed."""
 
@@ -83,6 +85,13 @@ def _audit(console: Console, results: Results, audit: Audit, reading: Reading, *
         )
     values = mine(sheets.values(results))
     p = [c.key for c in values.columns].index("p")
+    if values.rows and all(row[p] is None for row in values.rows) and not everything:
+        notes = Counter(row[[c.key for c in values.columns].index("note")] for row in values.rows)
+        text = (
+            f"{name}: nothing could be estimated ({len(values.rows)} values), because {_why(audit, notes)}.\n"
+        )
+        console.print(Text(text, style="bold"), soft_wrap=not console.is_terminal)
+        return
     moved = [row for row in values.rows if everything or (row[p] is not None and row[p] < SHOWN_BELOW)]
     if not everything:
         moved.sort(key=lambda row: row[p])
@@ -96,6 +105,16 @@ def _audit(console: Console, results: Results, audit: Audit, reading: Reading, *
         console.print(
             Text(f"{len(moved) - len(shown)} more values below {SHOWN_BELOW:g} are in the report.\n")
         )
+
+
+def _why(audit: Audit, notes: Counter[str | None]) -> str:
+    """Why no value has an estimate: no query has an answer, or what the estimates' notes say."""
+    ended = account.outcome_counts(audit)
+    if account.ANSWERED not in ended:
+        kinds = (f"{account.OUTCOMES.get(name, name).lower()}: {rows:,}" for name, rows in ended.items())
+        return f"no query was answered ({', '.join(kinds) or 'none was asked'})"
+    said = [(note or "no reason is noted", count) for note, count in notes.most_common(MOST_REASONS)]
+    return "; ".join(note if count == sum(notes.values()) else f"{note} ({count})" for note, count in said)
 
 
 class _Only:

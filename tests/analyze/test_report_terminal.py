@@ -110,6 +110,18 @@ def test_a_study_where_nothing_moved_says_so(tmp_path: Path) -> None:
         assert "no value has p < 0.1 (6 values)" in printed((opened, specifications), width=100)
 
 
+def test_a_study_where_nothing_could_be_estimated_says_why(tmp_path: Path) -> None:
+    opened, specifications = Cellar(planted=0, seed=3, wines=6).analysed(tmp_path)
+    with opened:
+        opened.connection.execute("UPDATE estimates SET p = NULL, note = 'no answer changes'")
+        said = printed((opened, specifications), width=100)
+        assert "nothing could be estimated (6 values), because no answer changes." in said
+        opened.connection.execute("UPDATE predictions SET outcome = 'refused'")
+        said = printed((opened, specifications), width=100, terminal=False)
+        assert "because no query was answered (" in said
+        assert "refused by the model or its provider: " in said
+
+
 def test_nothing_analysed_is_an_error_for_people(tmp_path: Path) -> None:
     opened, specifications = Cellar(wines=3).analysed(tmp_path)
     with opened:
