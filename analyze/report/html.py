@@ -220,6 +220,8 @@ def _environment() -> Environment:
         "effect_cell": _effect_cell,
         "interval_cell": _interval_cell,
         "figure": reading.figure,
+        "question": reading.question,
+        "when": reading.when,
         "OUTCOMES": account.OUTCOMES,
         "metric_cell": _metric_cell,
         "share_cell": _share_cell,

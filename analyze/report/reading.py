@@ -18,6 +18,9 @@ from analyze.report.shapes import Audit, Estimate, ModelMetric, Reading, Results
 SHOWN = 5
 """How many effects the plain-language reading names; the table has all."""
 
+IMPORTED = "imported"
+"""The kind of a model whose answers others asked for."""
+
 FEW_DOCUMENTS = 30
 """Below this many documents in a regression the reading warns of it."""
 
@@ -34,6 +37,26 @@ class Story:
 def figure(value: float | int | None, text: str, source: str) -> Markup:
     """A figure in running text: rounded for the reader, whole for whoever checks it against `source`."""
     return Markup('<data value="{}" data-from="{}">{}</data>').format(numbers.exact(value), source, text)
+
+
+def question(results: Results) -> tuple[str, ...]:
+    """What was asked, in paragraphs; what else changed is not known here of answers that others asked for."""
+    texts, kinds = results.texts, {audit.kind for audit in results.audits}
+    asked_here = " ".join(filter(None, (texts.question, texts.same if kinds - {IMPORTED} else "")))
+    return (asked_here, texts.imported) if IMPORTED in kinds else (asked_here,)
+
+
+def when(audit: Audit) -> str:
+    """When the answers were asked for; of imported ones only when they came into the study is known."""
+    if audit.first_at is None or audit.last_at is None:
+        return ""
+    days = [f"{at.day} {at:%B %Y}" for at in (audit.first_at, audit.last_at)]
+    span = " to ".join(dict.fromkeys(days))
+    return (
+        f"imported {span} (asked by others; when, is not known)"
+        if audit.kind == IMPORTED
+        else f"asked {span}"
+    )
 
 
 def story(results: Results, audit: Audit, reading: Reading | None = None) -> Story:

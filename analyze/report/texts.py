@@ -4,6 +4,8 @@ Everything has a neutral default, so that a domain may begin without any. The ke
 
     title, subject      of the page: what is asked, and about what
     question            what was put to the models, in a few sentences
+    same                that nothing else changed; said of answers that were asked for here
+    imported            what is known of answers that were imported, in the place of that
     reading             how an effect is to be read
     outcome             what the answers are measured in, and how
     inconsistency       what it means that answers change
@@ -66,7 +68,12 @@ class Texts:
     subject: str = ""
     question: str = (
         "Each document was put to the model several times. Between two of these times one fact was changed "
-        "that must not matter to the answer; everything else stayed word for word the same."
+        "that must not matter to the answer."
+    )
+    same: str = "Everything else stayed word for word the same."
+    imported: str = (
+        "The answers of models marked as imported were asked for and published by others. What they were "
+        "asked, and that nothing else changed, is known by their account alone."
     )
     reading: str = (
         "An effect is the average change of the answer, within the same document, when the fact changes from "

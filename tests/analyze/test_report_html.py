@@ -488,6 +488,39 @@ def test_what_was_planted_is_what_the_page_says_first(tmp_path: Path) -> None:
         assert heading in minute
 
 
+def test_imported_answers_were_asked_by_others_and_nobody_knows_when(tmp_path: Path) -> None:
+    study, specifications = Cellar(models=(("M", "imported", 0.0),), wines=6).analysed(tmp_path)
+    with study:
+        page = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
+    text = page.find("section", id="minute")[0].text
+    assert "imported 2 January 2026 (asked by others; when, is not known)" in text
+    assert "asked 2 January" not in text
+    for section in ("minute", "methods"):
+        told = page.find("section", id=section)[0].text
+        assert "word for word" not in told
+        assert "asked for and published by others" in told
+
+
+def test_answers_asked_here_have_their_date_and_nothing_else_changed(tmp_path: Path) -> None:
+    study, specifications = Cellar(wines=6).analysed(tmp_path)
+    with study:
+        page = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
+    text = page.find("section", id="minute")[0].text
+    assert ", asked 2 January 2026." in text
+    assert "Everything else stayed word for word the same." in text
+    assert "by others" not in text
+
+
+def test_imported_and_own_answers_side_by_side_are_each_told(tmp_path: Path) -> None:
+    models = (("M", "imported", 0.0), ("N", "api", 0.0))
+    study, specifications = Cellar(models=models, wines=6).analysed(tmp_path)
+    with study:
+        page = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
+    text = page.find("section", id="minute")[0].text
+    assert "word for word" in text
+    assert "The answers of models marked as imported were asked for and published by others." in text
+
+
 def test_no_effect_is_not_called_even_handedness(tmp_path: Path) -> None:
     study, specifications = Cellar(planted=0, seed=3).analysed(tmp_path)
     with study:
