@@ -18,9 +18,11 @@ import pyarrow as pa
 
 from analyze import frame as frames
 from analyze import tables
+from analyze.across import families
 from analyze.across.attributes import Attributes, load_attributes
-from analyze.across.rows import Body
-from analyze.across.run import BODY_KEY, across
+from analyze.across.rows import Body, OneModel
+from analyze.across.run import BODY_KEY, MODEL_KEY, across, temperatures
+from analyze.across.temperature import Measured
 from analyze.estimate import Engine, Estimate, deviation, estimate_label
 from analyze.frame import Cell, Frame, HoldsConnection, LabelRows
 from analyze.inference import model as inferences
@@ -178,22 +180,44 @@ def run(
     with timings.of("inference"):
         for cell, name, row in _inferred(inferred):
             found[name].append((cell, row))
+        measured = [(cell, tests.measured) for cell, tests in inferred]
+        for cell in _partners(connection, specs, [cell for cell, _ in inferred]):
+            measured.append((cell, _measure(connection, specs, cell, documents)))
+        pairs = {"temperature_tests": temperatures(measured, options.signs)}
     with timings.of("writing"):
         results = {name: tables.arrow(Cell, kind, found[name]) for name, kind in ROWS.items()}
         everything = not (codings or models or collections)
         together = [*dict.fromkeys(_all_models(cell) for cell in cells)]
         bodies = [*dict.fromkeys(Body(cell.collection, cell.coding) for cell in cells)]
         designs = {b.coding: frames.read_designs(connection, specs, b.coding) for b in bodies}
-        measured = [(cell, tests.measured) for cell, tests in inferred]
+        models_done = [*dict.fromkeys(OneModel(c.collection, c.coding, c.model) for c in cells)]
         with tables.transaction(connection):
             tables.replace(connection, results, [*cells, *together], CELL_KEY, everything=everything)
             doses = {
                 d.label for of_coding in designs.values() for d in of_coding if d.continuous and not d.treated
             }
             tables.rename_doses(connection, doses, specs.frame.dose_name)
-            over = across(connection, bodies, designs, measured, options.signs, known)
+            if families.renew(connection, bodies, cells, ALL_MODELS):
+                renewed = ("label_tests", "global_tests")
+                results |= tables.stored(connection, results, renewed, [*cells, *together], CELL_KEY)
+            over = across(connection, bodies, designs, known)
             tables.replace(connection, over, bodies, BODY_KEY, everything=everything)
-    return Analysis(specs, tuple(cells), results | over, timings)
+            tables.replace(connection, pairs, models_done, MODEL_KEY, everything=everything)
+    return Analysis(specs, tuple(cells), results | over | pairs, timings)
+
+
+def _partners(
+    connection: duckdb.DuckDBPyConnection, specs: Specifications, inferred: Sequence[Cell]
+) -> list[Cell]:
+    """The same models at other temperatures, answered under the same coding and not analysed now."""
+    models = {(c.collection, c.coding, c.model) for c in inferred if c.temperature is not None}
+    return [
+        cell
+        for cell in frames.cells(connection, specs)
+        if cell not in inferred
+        and cell.temperature is not None
+        and (cell.collection, cell.coding, cell.model) in models
+    ]
 
 
 def _analyse(
@@ -227,6 +251,15 @@ def _analyse(
             tests = inferences.infer(connection, frame, specs.inference, options.signs, numbers, placebos)
             metrics += tests.metrics
     return {"estimates": estimates, "label_metrics": labels, "model_metrics": metrics}, tests
+
+
+def _measure(
+    connection: duckdb.DuckDBPyConnection, specs: Specifications, cell: Cell, documents: Documents
+) -> list[Measured]:
+    assert specs.inference is not None
+    frame = frames.read(connection, specs, cell)
+    placebos = frames.read_placebos(connection, specs, cell)
+    return inferences.measure(connection, frame, specs.inference, documents.numbers(frame), placebos)
 
 
 def _inferred(inferred: Sequence[tuple[Cell, ModelInference]]) -> Iterator[tuple[Cell, str, Any]]:

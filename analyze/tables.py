@@ -64,6 +64,31 @@ def rename_doses(connection: duckdb.DuckDBPyConnection, labels: Iterable[str], n
         )
 
 
+def stored(
+    connection: duckdb.DuckDBPyConnection,
+    results: Mapping[str, pa.Table],
+    tables: Iterable[str],
+    keys: Sequence[Any],
+    names: Sequence[str],
+) -> dict[str, pa.Table]:
+    """The rows of `keys` as the database has them, in tables with the columns of `results`."""
+    listed = ", ".join(names)
+    wanted = pa.table({name: pa.array([getattr(key, name) for key in keys], pa.string()) for name in names})
+    connection.register("wanted_keys", wanted)
+    try:
+        found = {}
+        for table in tables:
+            columns = ", ".join(f'"{name}"' for name in results[table].column_names)
+            rows = connection.sql(
+                f"SELECT {columns} FROM {table} "
+                f"WHERE ({listed}) IN (SELECT {listed} FROM wanted_keys) ORDER BY rowid"
+            ).to_arrow_table()
+            found[table] = rows.cast(results[table].schema)
+        return found
+    finally:
+        connection.unregister("wanted_keys")
+
+
 def replace(
     connection: duckdb.DuckDBPyConnection,
     tables: Mapping[str, pa.Table],

@@ -1,5 +1,5 @@
-"""The rows of the tables over models; the columns are described in migrations/0004_across_models.sql
-and 0006_attributes.sql.
+"""The rows of the tables over models; the columns are described in migrations/0004_across_models.sql,
+0006_attributes.sql and 0008_temperature_pairs.sql.
 """
 
 from __future__ import annotations
@@ -13,6 +13,15 @@ class Body:
 
     collection: str
     coding: str
+
+
+@dataclass(frozen=True, slots=True)
+class OneModel:
+    """A model of a body, at all its temperatures."""
+
+    collection: str
+    coding: str
+    model: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,8 @@ class TemperatureTest:
     documents: int
     draws: int | None
     note: str | None = None
+    lower_key: str | None = None
+    higher_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

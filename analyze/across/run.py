@@ -1,7 +1,7 @@
 """The tables over models, from the tables of the models.
 
-They speak of all models in the database, not only of those analysed last; temperatures alone need the answers
-themselves, and are compared where both were analysed together.
+They speak of all models in the database, not only of those analysed last. Temperatures alone need the answers
+themselves: the pairs of the models analysed are compared anew, those of other models stay.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from analyze.across.rows import (
     CountOverModels,
     MetricCorrelation,
     ModelAttribute,
+    OneModel,
     StructureTest,
     TemperatureTest,
 )
@@ -46,9 +47,9 @@ ROWS: dict[str, type] = {
     "attribute_tests": AttributeTest,
     "model_attributes": ModelAttribute,
     "counts_over_models": CountOverModels,
-    "temperature_tests": TemperatureTest,
 }
 BODY_KEY = ("collection", "coding")
+MODEL_KEY = (*BODY_KEY, "model")
 METRICS = ("inconsistency", "biased", "mae", "mape", "imbalanced")
 MECHANICAL = {("biased", "imbalanced"), ("mae", "mape")}
 """Pairs that measure the same answers in nearly the same way: an error is a distance of the answer."""
@@ -58,8 +59,6 @@ def across(
     connection: duckdb.DuckDBPyConnection,
     bodies: Sequence[Body],
     designs: Mapping[str, Sequence[Design]],
-    measured: Sequence[tuple[Cell, Sequence[Measured]]],
-    signs: Signs,
     attributes: Attributes,
 ) -> dict[str, pa.Table]:
     """The rows of all tables over models for `bodies`, by table.
@@ -68,8 +67,6 @@ def across(
         connection: to a database whose tables of models are up to date.
         bodies: the collections and codings that were analysed.
         designs: by coding, the labels.
-        measured: of the models analysed together, what `temperature_tests` holds against each other.
-        signs: shared with the models' own tests.
         attributes: what is known of models.
     """
     found: dict[str, list[tuple[Body, Any]]] = {name: [] for name in ROWS}
@@ -88,7 +85,6 @@ def across(
                 )
                 for row in _dicts(connection, _COUNTS, key)
             ],
-            "temperature_tests": _temperatures(body, measured, signs),
         }
         for name, of_table in rows.items():
             found[name] += [(body, row) for row in of_table]
@@ -174,17 +170,27 @@ def _with_holm(rows: Sequence[MetricCorrelation]) -> list[MetricCorrelation]:
     return found
 
 
-def _temperatures(
-    body: Body, measured: Sequence[tuple[Cell, Sequence[Measured]]], signs: Signs
-) -> list[TemperatureTest]:
-    models: dict[str, list[tuple[float, Sequence[Measured]]]] = {}
+def temperatures(measured: Sequence[tuple[Cell, Sequence[Measured]]], signs: Signs) -> pa.Table:
+    """The rows of `temperature_tests`.
+
+    `measured` has every answer to be held against another, `signs` are shared with the models' own tests.
+    """
+    models: dict[OneModel, list[tuple[Cell, Sequence[Measured]]]] = {}
     for cell, amounts in measured:
-        if (cell.collection, cell.coding) == (body.collection, body.coding) and cell.temperature is not None:
-            models.setdefault(cell.model, []).append((cell.temperature, amounts))
-    found: list[TemperatureTest] = []
-    for model, at in models.items():
-        at.sort(key=lambda one: one[0])
-        for lower, higher in combinations(at, 2):
-            if lower[0] < higher[0]:
-                found += temperature_tests(model, lower, higher, signs)
-    return found
+        if cell.temperature is not None:
+            models.setdefault(OneModel(cell.collection, cell.coding, cell.model), []).append((cell, amounts))
+    found: list[tuple[Body, TemperatureTest]] = []
+    for one, cells in models.items():
+        at = sorted(
+            ((c.temperature or 0.0, c.model_key, amounts) for c, amounts in cells), key=lambda a: a[:2]
+        )
+        ambiguous = len({temperature for temperature, _, _ in at}) < len(at)
+        for (low, low_key, lower), (high, high_key, higher) in combinations(at, 2):
+            if low == high:
+                continue
+            told = f"settings {low_key[:6]} and {high_key[:6]}" if ambiguous else None
+            for row in temperature_tests(one.model, (low, lower), (high, higher), signs):
+                note = "; ".join(part for part in (row.note, told) if part) or None
+                keyed = replace(row, lower_key=low_key, higher_key=high_key, note=note)
+                found.append((Body(one.collection, one.coding), keyed))
+    return tables.arrow(Body, TemperatureTest, found)

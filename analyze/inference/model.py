@@ -120,6 +120,24 @@ def infer(
     )
 
 
+def measure(
+    connection: duckdb.DuckDBPyConnection,
+    frame: Frame,
+    inference: Inference,
+    numbers: Ints,
+    placebos: pa.Table,
+) -> list[Measured]:
+    """What is compared between temperatures alone, for a frame that is not to be tested."""
+    connection.register("frame_rows", frame.table)
+    connection.register("placebo_rows", placebos)
+    try:
+        pairs = pair_counts(connection, frame)
+    finally:
+        connection.unregister("placebo_rows")
+        connection.unregister("frame_rows")
+    return _measured(frame, [score(rows, inference) for rows in frame], pairs, numbers)
+
+
 def _measured(
     frame: Frame, scored: Sequence[Scored], pairs: Sequence[PairCounts], numbers: Ints
 ) -> list[Measured]:

@@ -254,3 +254,86 @@ def test_all_of_it_through_the_analysis(tmp_path: Path) -> None:
     # One model analysed again: what is said over all models still counts all.
     analyze.run(connection, path, audit=False, draws=999, models=["m0"])
     assert {r["models"] for r in rows("counts_over_models")} == {6}
+
+
+def at_two_temperatures(model: str) -> str:
+    return f"SELECT * EXCLUDE (draws) FROM temperature_tests WHERE model = '{model}' ORDER BY ALL"
+
+
+def test_temperatures_asked_at_different_times_are_a_pair(tmp_path: Path) -> None:
+    """A run at 0 is analysed, a run at 1 comes later: whichever is analysed, both are compared."""
+    table = many_models()
+    later = [row for row in table.rows if row["model_key"] == "m4 at 1.0"]
+    whole = analyze.run(
+        table.database(), path := specifications(tmp_path, SPECIFICATIONS + INFERENCE), audit=False, draws=999
+    )
+    wanted = {
+        (r["label"], r["value"], r["measure"]): (r["at_lower"], r["at_higher"], r["documents"])
+        for r in whole.tables["temperature_tests"].to_pylist()
+    }
+    assert wanted
+    table.rows = [row for row in table.rows if row not in later]
+    connection = table.database()
+    first = analyze.run(connection, path, audit=False, draws=999)
+    assert first.tables["temperature_tests"].num_rows == 0
+    columns = [column[0] for column in connection.execute("DESCRIBE answers").fetchall()]
+    table.rows = later
+    added = table.database().sql(f"SELECT {', '.join(columns)} FROM answers").to_arrow_table()
+    connection.register("added", added)
+    connection.execute("INSERT INTO answers SELECT * FROM added")
+
+    for chosen in ("m4 at 1.0", "m4 at 0.0", "m4"):
+        again = analyze.run(connection, path, audit=False, draws=999, models=[chosen])
+        rows = again.tables["temperature_tests"].to_pylist()
+        assert {
+            (r["label"], r["value"], r["measure"]): (r["at_lower"], r["at_higher"], r["documents"])
+            for r in rows
+        } == wanted
+        assert {(r["lower_key"], r["higher_key"]) for r in rows} == {("m4 at 0.0", "m4 at 1.0")}
+    # Another model's analysis leaves them in place, and every other model's rows too.
+    before = connection.sql(at_two_temperatures("m4")).fetchall()
+    analyze.run(connection, path, audit=False, draws=999, models=["m1"])
+    assert connection.sql(at_two_temperatures("m4")).fetchall() == before
+    for name in ("estimates", "label_metrics", "value_tests", "label_tests", "noise_floors"):
+        (found,) = connection.execute(f"SELECT count(DISTINCT model_key) FROM {name}").fetchall()
+        assert found == (6,), name
+
+
+def test_settings_that_share_a_temperature_are_told_apart(tmp_path: Path) -> None:
+    table = many_models()
+    for row in [row for row in table.rows if row["model_key"] == "m4 at 0.0"]:
+        table.rows.append(row | {"model_key": "m4 anew"})
+    analysis = analyze.run(
+        table.database(), specifications(tmp_path, SPECIFICATIONS + INFERENCE), audit=False, draws=99
+    )
+    rows = analysis.tables["temperature_tests"].to_pylist()
+    assert {(r["lower_key"], r["higher_key"]) for r in rows} == {
+        ("m4 at 0.0", "m4 at 1.0"),
+        ("m4 anew", "m4 at 1.0"),
+    }
+    assert all(r["note"].endswith("settings m4 ane and m4 at ") for r in rows if r["lower_key"] == "m4 anew")
+
+
+def test_families_over_models_after_one_model_was_analysed_by_itself(tmp_path: Path) -> None:
+    connection = many_models().database()
+    path = specifications(tmp_path, SPECIFICATIONS + INFERENCE)
+    whole = analyze.run(connection, path, audit=False, draws=999)
+    family = (
+        "SELECT model_key, label, models_family, models_holm_p, models_bh_p FROM label_tests ORDER BY ALL"
+    )
+    counts = "SELECT test, threshold, observed, n FROM global_tests WHERE model = 'all models' ORDER BY ALL"
+    before, counted = connection.sql(family).fetchall(), connection.sql(counts).fetchall()
+    assert {row[2] for row in before} == {12}
+    part = analyze.run(connection, path, audit=False, draws=999, models=["m0"])
+    assert connection.sql(family).fetchall() == before
+    assert connection.sql(counts).fetchall() == counted
+    # What needs the draws of all models at once is gone, and says so, until they are analysed together again.
+    together = "SELECT p, note FROM global_tests WHERE model = 'all models'"
+    assert {p for p, _ in connection.sql(together).fetchall()} == {None}
+    assert all("all models analysed together" in note for _, note in connection.sql(together).fetchall())
+    assert connection.sql("SELECT count(models_max_t_p) FROM label_tests").fetchall() == [(0,)]
+    assert {r["models_family"] for r in part.tables["label_tests"].to_pylist()} == {12}
+    assert {r["model"] for r in part.tables["global_tests"].to_pylist()} == {"m0", "all models"}
+    again = analyze.run(connection, path, audit=False, draws=999)
+    for name in ("label_tests", "global_tests"):
+        assert again.tables[name] == whole.tables[name]
