@@ -66,6 +66,11 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, width=None if terminal else PLAIN_WIDTH)
 
 
+def sentence(out: Console, text: str, style: str = "") -> None:
+    """Print a sentence as it is: folded on a terminal, one line elsewhere."""
+    out.print(text, style=style, markup=False, soft_wrap=not out.is_terminal)
+
+
 def open_study(path: Path, *, create: bool = False, **settings: Any) -> Study:
     """Open a study with the tables of every room; `settings` are those of `store.open_study`.
 

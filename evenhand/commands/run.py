@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.commands.options import console, db_option, json_option, open_study, print_json, split_list
+from evenhand.commands.options import (
+    console,
+    db_option,
+    json_option,
+    open_study,
+    print_json,
+    sentence,
+    split_list,
+)
 from evenhand.commands.selection import selection, selection_options
 
 if TYPE_CHECKING:
@@ -226,6 +234,7 @@ def print_run(summary: RunSummary, *, as_json: bool) -> None:
                 "state": summary.state,
                 "message": summary.message,
                 "counts": dict(summary.counts),
+                "warnings": list(summary.warnings),
                 "pending": summary.pending,
                 "seconds": summary.seconds,
                 "cost_usd": summary.cost_usd,
@@ -235,9 +244,11 @@ def print_run(summary: RunSummary, *, as_json: bool) -> None:
         return
     out = console()
     counts = ", ".join(f"{count:,} {outcome}" for outcome, count in summary.counts.items() if count)
-    out.print(f"{summary.message}", style="bold" if summary.state == "finished" else "bold red", markup=False)
     out.print(
         f"Stored: {counts or 'nothing new'}. Still to ask: {summary.pending:,}. "
         f"{summary.seconds:,.0f} s, ${summary.cost_usd:,.4f}.",
         markup=False,
     )
+    for warning in summary.warnings:
+        sentence(out, warning, style="bold yellow")
+    sentence(out, summary.message, style="bold" if summary.state == "finished" else "bold red")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from evenhand.commands.options import console, db_option, json_option, open_study, print_json
+
+if TYPE_CHECKING:
+    from store.runs import Run
 
 
 @click.command(
@@ -47,7 +51,7 @@ def command(db: Path, aside: str | None, again: str | None, as_json: bool) -> No
                     "started_at": run.started_at.isoformat(),
                     "ended_at": run.ended_at.isoformat() if run.ended_at else None,
                     "set_aside": run.set_aside_at is not None,
-                    "models": list(run.models),
+                    "models": _models(run),
                     "predictions": run.predictions,
                     "failures": run.failures,
                     "manifest": run.manifest,
@@ -72,8 +76,15 @@ def command(db: Path, aside: str | None, again: str | None, as_json: bool) -> No
             run.kind,
             state,
             f"{run.started_at:%Y-%m-%d %H:%M:%S}",
-            ", ".join(run.models),
+            ", ".join(_models(run)),
             f"{run.predictions:,}",
             f"{run.failures:,}",
         )
     console().print(table)
+
+
+def _models(run: Run) -> list[str]:
+    """The models that a run asked, also where nothing came of it; those that an import or a merge brought."""
+    config = run.manifest.get("config") if run.kind == "run" else None
+    asked = (config or {}).get("models", [])
+    return sorted({*run.models, *(one["settings"]["model"] for one in asked)})

@@ -11,6 +11,8 @@ from evenhand.commands.options import console, db_option, json_option, print_jso
 
 SCREEN_ROWS = 1_000
 JSON_ROWS = 1_000_000
+_BORDER = 3
+"""Columns of the screen between two cells."""
 
 
 @click.command(
@@ -69,9 +71,13 @@ def command(query: str, db: Path, limit: int | None, timeout: float, as_json: bo
 
 
 def _print_table(columns: tuple[str, ...] | list[str], rows: list[tuple[object, ...]]) -> None:
+    from rich.cells import cell_len  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
+    if sum(cell_len(name) + _BORDER for name in columns) + 1 > console().width:
+        _print_records(columns, rows)
+        return
     table = Table()
     for index, name in enumerate(columns):
         numeric = all(isinstance(row[index], int | float) for row in rows if row[index] is not None)
@@ -80,6 +86,24 @@ def _print_table(columns: tuple[str, ...] | list[str], rows: list[tuple[object, 
         # Text, not str: what a model answered may look like rich's markup.
         table.add_row(*(Text("" if cell is None else _shown(cell)) for cell in row))
     console().print(table)
+    click.echo(f"{len(rows):,} row{'' if len(rows) == 1 else 's'}", err=True)
+
+
+def _print_records(columns: tuple[str, ...] | list[str], rows: list[tuple[object, ...]]) -> None:
+    """One row below the other, a line for each column: for more columns than fit side by side."""
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    out = console()
+    for number, row in enumerate(rows, start=1):
+        record = Table(
+            box=None, show_header=False, pad_edge=False, title=f"row {number:,}", title_justify="left"
+        )
+        record.add_column(style="bold", no_wrap=True)
+        record.add_column(overflow="fold")
+        for name, cell in zip(columns, row, strict=True):
+            record.add_row(Text(name), Text("" if cell is None else _shown(cell)))
+        out.print(record)
     click.echo(f"{len(rows):,} row{'' if len(rows) == 1 else 's'}", err=True)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from evenhand.commands.options import console, db_option, json_option, open_study, print_json
+from evenhand.commands.options import console, db_option, json_option, open_study, print_json, sentence
 
 
 @click.command(
@@ -62,11 +62,19 @@ def _show_last(db: Path, *, as_json: bool) -> None:
         return
     last = found[-1]
     snapshot: dict[str, Any] = last.manifest.get("status") or {}
+    message: str | None = last.manifest.get("message")
     state = "interrupted" if last.state == "running" else last.state
     if as_json:
-        print_json({"live": False, "run_id": str(last.run_id), "state": state, **snapshot})
-    elif snapshot:
+        print_json(
+            {"live": False, **snapshot, "run_id": str(last.run_id), "state": state, "message": message}
+        )
+    elif snapshot.get("models"):
+        if message:  # says what the models' failures say, and how to go on
+            snapshot = {**snapshot, "models": [{**model, "failure": None} for model in snapshot["models"]]}
         _print(snapshot, f"Ended: {state} ({_ended(last)})")
+        sentence(console(), message or "", style="bold red" if state == "failed" else "bold")
+    elif message:
+        sentence(console(), f"The last run ended: {state} ({_ended(last)}). {message}")
     else:
         click.echo(
             f"The last run (of {last.started_at:%Y-%m-%d %H:%M:%S} UTC) was {state}: "

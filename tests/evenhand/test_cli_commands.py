@@ -7,8 +7,10 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import click
@@ -191,3 +193,96 @@ def test_a_dry_import_counts_and_leaves_nothing_behind(evenhand: Evenhand, tmp_p
     dry = json.loads(evenhand("import", "PHI4_t0", "--dry-run", "--json").stdout)
     assert (dry["added"], dry["truths"], dry["files"][0]["added"]) == (1, 0, 1)
     assert not (tmp_path / "study.duckdb").exists()
+
+
+PROVIDERS = """
+[providers.here]
+base_url = "{base_url}"
+[providers.here.models.judge]
+id = "judge-1"
+"""
+
+
+@pytest.fixture
+def rejecting() -> Iterator[str]:
+    """The base URL of a server that rejects every request."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = b'{"error": {"message": "temperature must be 1 for this model"}}'
+            self.send_response(400)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_run_without_an_answer_says_why_in_every_place(
+    evenhand: Evenhand, tmp_path: Path, rejecting: str
+) -> None:
+    (tmp_path / "providers.toml").write_text(PROVIDERS.format(base_url=rejecting), encoding="utf-8")
+    evenhand("build", "--labels", "defendant_sex")
+    done = evenhand("run", "judge", "--limit", "9", "--monitor", "none", code=1)
+    last = done.stdout.splitlines()[-1]
+    assert "9 were given up (9 rejected): HTTP 400: temperature must be 1 for this model" in last
+    status = evenhand("status", code=1).stdout
+    assert "Ended: failed" in status
+    assert status.splitlines()[-1] == last
+    assert "given up, 9 rejected: HTTP 400: temperature must be 1 for this model" in status
+    assert json.loads(evenhand("status", "--json", code=1).stdout)["message"] == last
+    assert "judge" in evenhand("runs").stdout
+    analyzed = evenhand("analyze").stdout
+    assert "nothing could be estimated" in analyzed
+    assert "rejected by the provider: 9" in analyzed
+
+
+def test_runs_show_what_was_asked_where_nothing_came_of_it(evenhand: Evenhand, tmp_path: Path) -> None:
+    from store import open_study, runs
+
+    evenhand("build", "--labels", "defendant_sex")
+    config = {"models": [{"settings": {"model": "judge-2"}}, {"settings": {"model": "judge-1"}}]}
+    with open_study(tmp_path / "study.duckdb") as study:
+        runs.finish_run(study, runs.start_run(study, "run", {"config": config}), "failed")
+        runs.finish_run(study, runs.start_run(study, "import", {"config": "of another form"}), "finished")
+    assert "judge-1, judge-2" in evenhand("runs").stdout
+    assert [run["models"] for run in json.loads(evenhand("runs", "--json").stdout)] == [
+        ["judge-1", "judge-2"],
+        [],
+    ]
+
+
+def test_more_columns_than_fit_are_shown_below_each_other(evenhand: Evenhand) -> None:
+    columns = ", ".join(f"{n} AS a_name_of_some_length_{n}" for n in range(20))
+    evenhand("build", "--labels", "defendant_sex")
+    lines = evenhand("sql", f"SELECT {columns}, '两\n行' AS text").stdout.splitlines()
+    assert max(map(len, lines)) < 80
+    assert [line.split() for line in lines[1:3]] == [
+        ["a_name_of_some_length_0", "0"],
+        ["a_name_of_some_length_1", "1"],
+    ]
+    assert [line.split() for line in lines[-2:]] == [["text", "两"], ["行"]]
+
+
+def test_a_piped_table_stays_within_200_columns(evenhand: Evenhand, tmp_path: Path) -> None:
+    from rich.cells import cell_len
+
+    models = "".join(
+        f'[providers.here.models."a-model-with-quite-a-long-name-{"x" * n}"]\nid = "m"\n' for n in range(90)
+    )
+    (tmp_path / "providers.toml").write_text(
+        f'[providers.here]\nbase_url = "http://127.0.0.1:9/v1"\nkeys = ["{"A_LONG_VARIABLE" * 9}"]\n{models}',
+        encoding="utf-8",
+    )
+    lines = evenhand("providers").stdout.splitlines()
+    assert max(cell_len(line) for line in lines) <= 200
+    assert len({cell_len(line) for line in lines if line[:1] in "┃│┏┡└"}) == 1
