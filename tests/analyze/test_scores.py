@@ -67,6 +67,18 @@ def test_complete_documents_score_half_their_difference() -> None:
         assert value.complete
 
 
+def test_a_value_stays_exact_where_another_of_its_label_is_missing() -> None:
+    """Whatever else a document lacks: with the reference and the value its score is half their difference."""
+    rng = np.random.default_rng(0)
+    doc, treat = np.repeat(np.arange(50), 4), np.tile([0, 1, 2, 3], 50)
+    y = rng.normal(size=200)
+    keep = (treat < 2) | (rng.random(200) < 0.7)
+    scores = label_scores(rows_of(doc, treat), y, keep)
+    assert scores is not None
+    np.testing.assert_allclose(scores.values[0].s, (y[1::4] - y[::4]) / 2, atol=1e-12)
+    assert [value.complete for value in scores.values] == [True, False, False]
+
+
 def test_a_dose_is_its_own_regression() -> None:
     rng = np.random.default_rng(5)
     doc = np.repeat(np.arange(40), 2)
