@@ -38,8 +38,9 @@ class Merged:
     added: dict[str, int]
     retired: int
     """Queries that came in retired, as this study asks another prompt for the same label: their answers are
-    kept
-    and do not count."""
+    kept and do not count."""
+    differing: dict[str, int]
+    """Rows of the shared tables that both have, and not alike: this study's stay."""
 
     @property
     def total(self) -> int:
@@ -71,10 +72,12 @@ def merge(study: Study, other: str | os.PathLike[str], tables: Sequence[SharedTa
         for table, key in (("predictions", "prediction_id"), ("failures", "failure_id")):
             added[table] = _insert(source, target, table, _missing(table, (key,)))
         _insert(source, target, "attempts", statement("merge_attempts"))
+        differing: dict[str, int] = {}
         for shared in tables:
             if _has(source, shared.name) and _has(target, shared.name):
+                differing[shared.name] = _differing(source, target, shared)
                 added[shared.name] = _insert(source, target, shared.name, _missing(shared.name, shared.key))
-    merged = Merged(added, retired)
+    merged = Merged(added, retired, {name: count for name, count in differing.items() if count})
     if merged.total:
         note = {"source": os.fspath(other), "added": added, "retired": retired}
         runs.finish_run(study, runs.start_run(study, "merge", note), "finished")
@@ -144,8 +147,27 @@ def _insert(
 
 
 def _missing(table: str, key: tuple[str, ...]) -> str:
-    same = " AND ".join(f"{table}.{column}::VARCHAR = incoming.{column}::VARCHAR" for column in key)
-    return f"INSERT INTO {table} BY NAME SELECT incoming.* FROM incoming ANTI JOIN {table} ON {same}"
+    return (
+        f"INSERT INTO {table} BY NAME SELECT incoming.* FROM incoming ANTI JOIN {table} ON {_same(table, key)}"
+    )
+
+
+def _differing(
+    source: duckdb.DuckDBPyConnection, target: duckdb.DuckDBPyConnection, shared: SharedTable
+) -> int:
+    table = shared.name
+    columns = [name for name, *_ in source.execute(f"DESCRIBE {table}").fetchall()]
+    unlike = " OR ".join(f"{table}.{c}::VARCHAR IS DISTINCT FROM incoming.{c}::VARCHAR" for c in columns)
+    reader = source.sql(f"FROM {table}").to_arrow_reader(BATCH_ROWS)
+    with registered(target, incoming=reader):
+        (count,) = target.execute(
+            f"SELECT count(*) FROM incoming JOIN {table} ON {_same(table, shared.key)} WHERE {unlike}"
+        ).fetchall()[0]
+    return int(count)
+
+
+def _same(table: str, key: tuple[str, ...]) -> str:
+    return " AND ".join(f"{table}.{column}::VARCHAR = incoming.{column}::VARCHAR" for column in key)
 
 
 def _has(connection: duckdb.DuckDBPyConnection, table: str) -> bool:

@@ -32,11 +32,20 @@ def command(other: Path, db: Path, as_json: bool) -> None:
         SharedTable("labels", ("label",)),
         SharedTable("label_values", ("label", "value")),
         SharedTable("truths", ("collection", "doc_id")),
+        SharedTable("truth_exceptions", ("prediction_id",)),
+        SharedTable("imported_files", ("source_hash",)),
     )
     with open_study(db) as study:
         merged = merge(study, other, domain)
     if as_json:
-        print_json({"added": merged.added, "retired": merged.retired, "total": merged.total})
+        print_json(
+            {
+                "added": merged.added,
+                "retired": merged.retired,
+                "total": merged.total,
+                "differing": merged.differing,
+            }
+        )
         return
     added = ", ".join(f"{count:,} {table}" for table, count in merged.added.items() if count)
     click.echo(f"Added to {db}: {added or 'nothing; it has all of it'}.")
@@ -45,3 +54,5 @@ def command(other: Path, db: Path, as_json: bool) -> None:
             f"{merged.retired:,} queries came in retired, as this study asks them with another prompt: their "
             "answers are kept and do not count."
         )
+    for table, count in merged.differing.items():
+        click.echo(f"{count:,} rows of {table} say something else in {other}: those of {db} stand.")

@@ -149,7 +149,8 @@ def test_tables_of_other_rooms_come_along(here: store.Study, there: Path) -> Non
         study.connection.execute(f"{table}; INSERT INTO truths VALUES ('c', '1', 6), ('c', '2', 7)")
     here.connection.execute(f"{table}; INSERT INTO truths VALUES ('c', '1', 99)")
     shared = [SharedTable("truths", ("collection", "doc_id")), SharedTable("missing", ("a",))]
-    assert merge(here, there, shared).added["truths"] == 1
+    first = merge(here, there, shared)
+    assert (first.added["truths"], first.differing) == (1, {"truths": 1})
     assert merge(here, there, shared).total == 0
     found = here.connection.execute("FROM truths ORDER BY doc_id").fetchall()
     assert found == [("c", "1", 99.0), ("c", "2", 7.0)]
