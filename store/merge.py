@@ -147,9 +147,8 @@ def _insert(
 
 
 def _missing(table: str, key: tuple[str, ...]) -> str:
-    return (
-        f"INSERT INTO {table} BY NAME SELECT incoming.* FROM incoming ANTI JOIN {table} ON {_same(table, key)}"
-    )
+    new = f"incoming ANTI JOIN {table} ON {_same(table, key)}"
+    return f"INSERT INTO {table} BY NAME SELECT incoming.* FROM {new}"
 
 
 def _differing(
