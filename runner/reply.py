@@ -43,6 +43,7 @@ _TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
 _THINK_END = "</think>"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST_TOKENS = 2**31 - 1
+_NUMBER = (int, float)  # `int | float` would be put together again for every answer
 
 
 def read(status: int, headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Answer | Fault:
@@ -164,12 +165,12 @@ def _read_usage(answer: Answer, usage: dict[str, Any]) -> None:
         cached = usage.get("prompt_cache_hit_tokens", usage.get("cached_tokens"))
     answer.cached_tokens = _count(cached)
     cost = usage.get("cost")
-    answer.cost_usd = float(cost) if isinstance(cost, int | float) and cost >= 0 else None
+    answer.cost_usd = float(cost) if isinstance(cost, _NUMBER) and cost >= 0 else None
 
 
 def _count(value: Any) -> int | None:
     """A number of tokens; None for what can be none, and would not fit its column."""
-    return int(value) if isinstance(value, int | float) and 0 <= value <= _MOST_TOKENS else None
+    return int(value) if isinstance(value, _NUMBER) and 0 <= value <= _MOST_TOKENS else None
 
 
 def _bad_body(headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Fault:
