@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from store import Study
 
 # Two substantive and two procedural labels whose sentences stand at the end of the prompt, so that a document
-# is read once and the rest of its prompts from the prefix cache: on 2 cores that makes 3 minutes of 12.
+# is read once and the rest of its prompts from the prefix cache: on 2 cores that makes 2 minutes of 8.
 LABELS = ("defendant_ethnicity", "victim_wealth", "defender_type", "online_broadcast")
 DOCUMENTS = 8
 SEED = 7
@@ -76,7 +76,7 @@ def _embedded(out: Console, db: Path, folder: Path, documents: int) -> None:
     out.rule("Evenhand demo: a real model on this machine")
     out.print(
         "SmolLM2-135M is a tiny, English-first model: [bold]its verdicts mean nothing[/bold]. What is real "
-        "is the road: cases, questions, answers on disk, statistics, report."
+        "is the road: cases, queries, answers on disk, statistics, report."
     )
     drawn = draw(case_files.bundled(), documents=documents, labels=LABELS, seed=SEED)
     _go(

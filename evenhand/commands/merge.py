@@ -1,4 +1,4 @@
-"""`evenhand merge`: bring another study's questions and answers into this one."""
+"""`evenhand merge`: bring another study's queries and answers into this one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Examples:
 def command(other: Path, db: Path, as_json: bool) -> None:
     """Bring what the study OTHER has and this one has not into this one.
 
-    Cases, questions, models, runs, answers and what was given up; all or nothing. Merging twice adds nothing.
+    Cases, queries, models, runs, answers and what was given up; all or nothing. Merging twice adds nothing.
     OTHER is not changed. Parts of a run (--shard) are brought together this way.
     """
     from store.merge import SharedTable, merge  # noqa: PLC0415
