@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from store import Study
 
 # Two substantive and two procedural labels whose sentences stand at the end of the prompt, so that a document
-# is read once and the rest of its prompts from the prefix cache: on 2 cores that makes 2 minutes of 8.
+# is read once and the rest of its prompts from the prefix cache: on 2 cores that makes 2 minutes of 6.
 LABELS = ("defendant_ethnicity", "victim_wealth", "defender_type", "online_broadcast")
 DOCUMENTS = 8
 SEED = 7
