@@ -15,18 +15,13 @@ from typing import Any
 
 from analyze.report import account, further, numbers, sheets
 from analyze.report.data import Connection, read
+from analyze.report.latex import document, to_latex
 from analyze.report.shapes import Audit, Reading, Results
 from analyze.report.sheets import Column, Sheet
 from store.errors import BadInput
 
 FORMATS = ("csv", "md", "latex", "xlsx")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-_LATEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
-    "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
-    "<": r"\textless{}", ">": r"\textgreater{}",
-    numbers.MINUS: "$-$", numbers.NOTHING: "--", "×": r"$\times$",
-}  # fmt: skip
 
 
 def write_tables(
@@ -53,16 +48,14 @@ def write_tables(
         if format == "xlsx":
             return [_workbook(found, results.notices(), folder / "report.xlsx")]
         write, suffix = _WRITERS[format]
-        paths = []
-        for sheet in found:
-            path = folder / f"{sheet.name}.{suffix}"
-            # A spreadsheet program knows UTF-8 by this mark; without it Chinese turns to noise there.
-            path.write_text(
-                write(sheet, results.notices()),
-                encoding="utf-8-sig" if format == "csv" else "utf-8",
-                newline="",
-            )
-            paths.append(path)
+        # A spreadsheet program knows UTF-8 by its mark; without it Chinese turns to noise there.
+        encoding = "utf-8-sig" if format == "csv" else "utf-8"
+        texts = {f"{sheet.name}.{suffix}": write(sheet, results.notices()) for sheet in found}
+        if format == "latex":
+            texts["report.tex"] = document(list(texts), list(texts.values()), results.texts.title)
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding=encoding, newline="")
+        paths = [folder / name for name in texts]
     except OSError as error:
         raise BadInput(
             f"{folder} cannot be written: {error.strerror or error}",
@@ -100,34 +93,6 @@ def to_markdown(sheet: Sheet, notices: Sequence[str] = ()) -> str:
     lines.append("|" + "|".join(" :-- " if c.is_text else " --: " for c in sheet.columns) + "|")
     lines += ["| " + " | ".join(cell(text) for text in row) + " |" for row in sheet.shown()]
     return "\n".join(lines) + "\n"
-
-
-def to_latex(sheet: Sheet, notices: Sequence[str] = ()) -> str:
-    """A longtable with booktabs rules, in English, for `\\input`; needs booktabs and longtable."""
-    sheet = sheet.without(lambda c: c.chinese or (c.rank == sheets.SPARE and c.key in _SPARED))
-    head = " & ".join(_tex(column.heading) for column in sheet.columns) + r" \\"
-    form = "".join("l" if column.is_text else "r" for column in sheet.columns)
-    caption = " ".join([sheet.caption + ".", *notices])
-    lines = [
-        "% Needs \\usepackage{booktabs,longtable}",
-        rf"\begin{{longtable}}{{@{{}}{form}@{{}}}}",
-        rf"\caption{{{_tex(caption)}}}\label{{tab:{sheet.name}}}\\",
-        r"\toprule", head, r"\midrule", r"\endfirsthead",
-        r"\toprule", head, r"\midrule", r"\endhead",
-        r"\bottomrule", r"\endlastfoot",
-    ]  # fmt: skip
-    lines += [" & ".join(_tex(text) for text in row) + r" \\" for row in sheet.shown()]
-    return "\n".join([*lines, r"\end{longtable}"]) + "\n"
-
-
-_SPARED = frozenset({"temperature", "collection", "kind", "queries", "label", "mape_n", "mae_n", "clusters"})
-
-
-def _tex(text: str) -> str:
-    mantissa, power, exponent = text.partition("×10^")
-    if power:
-        return f"${mantissa}\\times 10^{{{exponent}}}$"
-    return "".join(_LATEX.get(character, character) for character in text).replace("\n", " ")
 
 
 _WRITERS: Mapping[str, tuple[Callable[[Sheet, Sequence[str]], str], str]] = {

@@ -201,7 +201,7 @@ def labels(results: Results) -> Sheet:
         Column("mape", "MAPE %", "number", 1),
         Column("mape_n", "MAPE n", "count", rank=SPARE),
         Column("answers", "Answers", "count"),
-        Column("note", "Note"),
+        Column("note", "Note", "note"),
     )
     rows = []
     for audit, reading in _readings(results):
@@ -241,7 +241,7 @@ def values(results: Results) -> Sheet:
         Column("n", "n", "count"),
         Column("documents", results.texts.documents.capitalize(), "count"),
         Column("changers", "Changed", "count"),
-        Column("note", "Note"),
+        Column("note", "Note", "note"),
     )
     rows = []
     for audit, reading in _readings(results):
@@ -295,7 +295,7 @@ def estimates(results: Results) -> Sheet:
         Column("documents", results.texts.documents.capitalize(), "count"),
         Column("clusters", "Clusters", "count", rank=SPARE),
         Column("changers", "Changed", "count"),
-        Column("note", "Note"),
+        Column("note", "Note", "note"),
     )
     rows = []
     for audit, reading in _readings(results):
@@ -318,7 +318,7 @@ def quality(results: Results) -> Sheet:
         *_AUDIT,
         Column("step", "Step", rank=ESSENTIAL),
         Column("left", "Left", "count", rank=ESSENTIAL),
-        Column("lost", "Lost", rank=ESSENTIAL),
+        Column("lost", "Lost", "note", rank=ESSENTIAL),
     )
     rows = [
         (

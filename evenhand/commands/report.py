@@ -44,6 +44,9 @@ def command(
 
     The page says in plain words what was asked, of whom, what moved, how sure that is and what not to
     conclude; below it stand all tables, plots, exclusions and methods. It loads nothing from the network.
+
+    latex writes a file for each table, to be put into a paper, and report.tex, which sets all of them; the
+    first lines of each say which engine and packages it needs.
     """
     from analyze.report import write_html, write_tables  # noqa: PLC0415
 
