@@ -47,4 +47,5 @@ def fit(study: store.Study, coding: str, label: str, variant: str) -> tuple[list
     ).fetchall()
     treated = [name for (name,) in names]
     x = [[v == t for t in treated] for v in value] if treated else np.array(doses, float)
-    return treated or [specifications()["frame"]["dose_name"]], within(y, x, document, None if errors == "robust" else clusters)
+    names = treated or [specifications()["frame"]["dose_name"]]
+    return names, within(y, x, document, None if errors == "robust" else clusters)
