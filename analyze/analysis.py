@@ -17,7 +17,7 @@ import duckdb
 import pyarrow as pa
 
 from analyze import frame as frames
-from analyze import tables
+from analyze import freshness, tables
 from analyze.across import families
 from analyze.across.attributes import Attributes, load_attributes
 from analyze.across.rows import Body, OneModel
@@ -168,6 +168,7 @@ def run(
     known = Attributes() if attributes is None else load_attributes(attributes)
     with timings.of("sql"):
         cells = frames.cells(connection, specs, codings=codings, models=models, collections=collections)
+        noted = freshness.note(connection, cells)
     found: dict[str, list[tuple[Cell, Any]]] = {name: [] for name in ROWS}
     inferred: list[tuple[Cell, ModelInference]] = []
     documents = Documents()
@@ -186,6 +187,7 @@ def run(
         pairs = {"temperature_tests": temperatures(measured, options.signs)}
     with timings.of("writing"):
         results = {name: tables.arrow(Cell, kind, found[name]) for name, kind in ROWS.items()}
+        results["analyses"] = tables.arrow(Cell, freshness.Analysed, noted)
         everything = not (codings or models or collections)
         together = [*dict.fromkeys(_all_models(cell) for cell in cells)]
         bodies = [*dict.fromkeys(Body(cell.collection, cell.coding) for cell in cells)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +19,13 @@ from store.errors import RunFailed
 _OF_VALUES = ("estimates", "value_tests", "temperature_tests", "comparison_values")
 """Tables whose rows are of a label's effect."""
 
-_ARROW = {str: pa.string(), float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
+_ARROW = {
+    str: pa.string(),
+    float: pa.float64(),
+    int: pa.int64(),
+    bool: pa.bool_(),
+    dt.datetime: pa.timestamp("us"),
+}
 
 
 def arrow(key_type: type, row_type: type, rows: Iterable[tuple[Any, Any]]) -> pa.Table:

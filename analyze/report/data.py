@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 
+from analyze import freshness
 from analyze.frame import HoldsConnection, connection_of
 from analyze.report import further
 from analyze.report import texts as wording
@@ -33,6 +34,9 @@ from store.errors import BadInput
 
 ALL_MODELS = "all models"
 """What a test over all models has in the place of a key."""
+
+MOST_OUTDATED = 4
+"""Models named where figures are not up to date."""
 
 _QUERIES = Path(__file__).parent / "queries"
 
@@ -108,14 +112,29 @@ class _Reader:
             for cell, reading in self._readings(name, chosen, designs[name]):
                 readings.setdefault(cell, []).append(reading)
         rows = self.connection.execute("SELECT value FROM study WHERE key = 'study_id'").fetchall()
+        audits = self._audits(readings)
         return Results(
             specs=self.specs,
             texts=self.texts,
             study_id=str(rows[0][0]) if rows else "",
             study_name=study_name,
-            audits=self._audits(readings),
+            audits=audits,
             further=_chosen(further.read(self.connection), chosen),
+            outdated=self._outdated(chosen, audits),
         )
+
+    def _outdated(self, chosen: Sequence[tuple[str, str, str]], audits: Sequence[Audit]) -> str | None:
+        names = {(audit.collection, audit.model_key): audit.name for audit in audits}
+        of = dict.fromkeys(
+            f"{names[row.collection, row.model_key]} (analysed {_when(row)}, {_since(row)})"
+            for row in freshness.outdated(self.connection)
+            if (row.collection, row.model_key, row.coding) in chosen
+        )
+        if not of:
+            return None
+        more = f" and {len(of) - MOST_OUTDATED} more" if len(of) > MOST_OUTDATED else ""
+        told = "; ".join([*of][:MOST_OUTDATED])
+        return f"Not up to date: {told}{more}. Run `evenhand analyze` to bring the figures up to date."
 
     def _analysed(self) -> list[tuple[str, str, str, str]]:
         return self.connection.execute(
@@ -340,3 +359,13 @@ def _name_of(connection: duckdb.DuckDBPyConnection) -> str:
         "SELECT path FROM duckdb_databases() WHERE database_name = current_database()"
     ).fetchall()
     return Path(str(rows[0][0])).name if rows and rows[0][0] else ""
+
+
+def _when(row: freshness.Outdated) -> str:
+    return f"{row.analysed_at:%Y-%m-%d %H:%M} UTC"
+
+
+def _since(row: freshness.Outdated) -> str:
+    if row.more:
+        return f"{abs(row.more):,} {'more' if row.more > 0 else 'fewer'} answers since"
+    return "other answers since" if row.changed else "an import since"

@@ -201,6 +201,8 @@ class Results:
     audits: tuple[Audit, ...]
     further: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     """Rows of further tables of results, by their names in `tables.toml`."""
+    outdated: str | None = None
+    """What is not of the answers that the study has now, if anything."""
 
     @property
     def unit(self) -> str:
@@ -214,9 +216,9 @@ class Results:
         return tuple(name for name in self.specs.coding_names() if name in present)
 
     def notices(self) -> tuple[str, ...]:
-        """The banners that the kinds of the models ask for, each once; of whom, where not of all."""
+        """The banners that the kinds of the models ask for, each once, of whom, where not of all; and age."""
         kinds = dict.fromkeys(audit.kind for audit in self.audits)
-        found = []
+        found = [] if self.outdated is None else [self.outdated]
         for kind in kinds:
             if kind in self.texts.notices:
                 names = [audit.name for audit in self.audits if audit.kind == kind]

@@ -63,11 +63,12 @@ def command(
     """Hold the published coding against the corrected one, with the reason for every difference.
 
     Shows which labels gain or lose significance and how effects and headline numbers move; --published puts
-    the printed figures beside. Analyzes both codings first where that has not been done. The HTML report has
-    it as a section; the tables `comparison_*` hold all of it for `evenhand sql`.
+    the printed figures beside. Analyzes both codings first where that has not been done, or not since answers
+    came. The HTML report has it as a section; the tables `comparison_*` hold all of it for `evenhand sql`.
     """
     from analyze import load  # noqa: PLC0415
     from analyze.compare import compare  # noqa: PLC0415
+    from analyze.freshness import outdated  # noqa: PLC0415
     from evenhand.commands.analyze import CODINGS, analyze_study  # noqa: PLC0415
     from judifair.coding import designs  # noqa: PLC0415
 
@@ -77,6 +78,7 @@ def command(
             coding
             for (coding,) in study.connection.execute("SELECT DISTINCT coding FROM estimates").fetchall()
         }
+        done -= {row.coding for row in outdated(study.connection)}
         missing = tuple(coding for coding in CODINGS["both"] if coding not in done)
         if missing:
             analyze_study(study, specifications, codings=missing, models=chosen)

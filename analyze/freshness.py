@@ -1,0 +1,67 @@
+"""Whether the results in a study are of the answers that it has now.
+
+A study goes on: more answers come, a run is set aside, true judgments are corrected. Its tables of results
+stay what they were until the next analysis, so each analysis notes which answers it knew.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from analyze.frame import Cell
+
+_HERE = Path(__file__).parent
+_SETTLED = (_HERE / "settled.sql").read_text(encoding="utf-8")
+_OUTDATED = (_HERE / "outdated.sql").read_text(encoding="utf-8").format(settled=_SETTLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """A row of `analyses`: when (UTC), and on what."""
+
+    analysed_at: dt.datetime
+    settled: int
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """An analysis that does not know all that the study has now."""
+
+    collection: str
+    model_key: str
+    coding: str
+    analysed_at: dt.datetime
+    more: int
+    """Queries settled since, less those that no longer count."""
+    changed: bool
+    """The answers are others; if not, an import into the collection came after."""
+
+
+def note(connection: duckdb.DuckDBPyConnection, cells: Sequence[Cell]) -> list[tuple[Cell, Analysed]]:
+    """What an analysis of these cells knows, to be taken before it reads any answer.
+
+    Nothing, where the frame's answers are not those of a study's queries.
+    """
+    if not _in_a_study(connection):
+        return []
+    now = dt.datetime.now(dt.UTC).replace(tzinfo=None)
+    known = {(collection, key): rest for collection, key, *rest in connection.execute(_SETTLED).fetchall()}
+    return [(cell, Analysed(now, *known.get((cell.collection, cell.model_key), (0, "")))) for cell in cells]
+
+
+def outdated(connection: duckdb.DuckDBPyConnection) -> list[Outdated]:
+    """The analyses that are no longer of what the study has. None is told of where nothing was noted."""
+    if not _in_a_study(connection):
+        return []
+    return [Outdated(*row) for row in connection.execute(_OUTDATED).fetchall()]
+
+
+def _in_a_study(connection: duckdb.DuckDBPyConnection) -> bool:
+    views = "SELECT count(*) FROM duckdb_views() WHERE view_name = 'latest'"
+    return bool(connection.execute(views).fetchall()[0][0])
