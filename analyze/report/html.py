@@ -17,6 +17,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from analyze.inference.flips import ENUMERATED
 from analyze.report import account, drawing, forest, further, glossary, labels, numbers, reading
 from analyze.report.data import Connection, read
 from analyze.report.shapes import Audit, Design, Estimate, Reading, Results
@@ -75,6 +76,7 @@ def render(results: Results) -> str:
         matrix=_matrix(results),
         across=further.across(results),
         terms=glossary.terms(results.texts),
+        enumerated=ENUMERATED,
     )  # fmt: skip
 
 
