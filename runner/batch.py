@@ -24,7 +24,7 @@ from runner.batch_shared import BatchShared, Stopped
 from runner.batch_status import snapshot
 from runner.batch_words import most_common
 from runner.completion import new_session
-from runner.counters import ModelCounters
+from runner.counters import ModelCounters, Stored
 from runner.manifest import manifest
 from runner.options import Asked, RunOptions, RunSummary
 from runner.providers import ModelEntry, Providers
@@ -176,7 +176,9 @@ class _BatchRun:
         self.state = "running"
 
     async def go(self, counters: Sequence[ModelCounters]) -> RunSummary:
-        writer = self.writer = store.Writer(self.study)
+        keys = [one.settings.model_key for one in self.asked]
+        stored = Stored(dict(zip(keys, counters, strict=True)))
+        writer = self.writer = store.Writer(self.study, on_commit=stored)
         fatal: EvenhandError | None = None
         variables = [key for one in self.asked for route in one.entry.routes for key in route.keys]
         try:

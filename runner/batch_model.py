@@ -307,7 +307,7 @@ class BatchModel:
                 row = self._maker.row(batch.batch, line)
                 await self._shared.writer.put(row)
                 if isinstance(line.result, Answer):
-                    self.counters.settled(row.outcome)
+                    self.counters.received += 1
                     self._count(line.result, self._maker.cost(line.result))
                 else:
                     self.counters.gave_up(row.outcome, line.result)
@@ -318,7 +318,7 @@ class BatchModel:
 
     def _not_fewer(self) -> None:
         counters = self.counters
-        if counters.done > counters.total:  # of an open batch that asked more than is selected now
+        if counters.received > counters.total:  # of an open batch that asked more than is selected now
             counters.total += 1
             counters.selected += 1
 

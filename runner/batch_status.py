@@ -64,7 +64,6 @@ def _model(model: BatchModel, now: float, wall_time: float) -> dict[str, Any]:
         "last_error_age_s": wall_time - lane.last_error_at if lane.last_error else None,
     }
     cost = lane.cost_usd if priced else None
-    projected = cost / counters.done * counters.total if cost is not None and counters.done else None
     return {
         "model": model.settings.model,
         "model_key": model.settings.model_key,
@@ -79,7 +78,7 @@ def _model(model: BatchModel, now: float, wall_time: float) -> dict[str, Any]:
         "to_retry": 0,
         **tokens,
         "cost_usd": cost,
-        "projected_cost_usd": projected,
+        "projected_cost_usd": None if cost is None else counters.projected(cost),
         "asked_as": [model.route.model_id],
         "returned_models": dict(counters.returned_models),
         "other_models": others(counters.returned_models, [model.route.model_id]),

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from runner.outcome import Answer, Fault, Kind
+
+if TYPE_CHECKING:
+    from store.writer import Row
 
 _FIRST_S = 0.001
 _GROWTH = math.log(1.12)
@@ -90,13 +94,18 @@ class LaneCounters:
 
 
 class ModelCounters:
-    """What has become of the queries of one model."""
+    """What has become of the queries of one model.
+
+    `received` and the reasons are counted when a reply comes, on the loop; `done` and the outcomes when its
+    row is committed, in the writer's thread: what is shown as done is on disk.
+    """
 
     __slots__ = (
         "_reasons",
         "_recent",
         "done",
         "outcomes",
+        "received",
         "returned_models",
         "selected",
         "started_at",
@@ -108,21 +117,24 @@ class ModelCounters:
         """Queries (times repeats) that were pending when the run began."""
         self.selected = selected
         """Those of the whole selection, answered before or not."""
+        self.received = 0
+        """Queries that have their terminal row, stored or on its way to the disk."""
         self.done = 0
+        """Those whose row is on disk."""
         self.outcomes: Counter[str] = Counter()
         self.returned_models: Counter[str] = Counter()
         self.started_at = started_at
         self._reasons: dict[tuple[str, str], tuple[str, int]] = {}
         self._recent: deque[tuple[float, int]] = deque([(started_at, 0)], maxlen=31)
 
-    def settled(self, outcome: str) -> None:
-        """A query has its terminal row."""
-        self.done += 1
-        self.outcomes[outcome] += 1
+    def stored(self, outcome: str, count: int) -> None:
+        """So many queries have a row of this outcome on disk. Only the writer's thread calls this."""
+        self.done += count
+        self.outcomes[outcome] += count
 
     def gave_up(self, outcome: str, fault: Fault) -> None:
         """A query has its terminal row, and it is no answer."""
-        self.settled(outcome)
+        self.received += 1
         key, reason = (outcome, fault.alike), fault.reason
         if key not in self._reasons and len(self._reasons) >= _MOST_REASONS:
             key, reason = (outcome, ""), "other reasons"
@@ -155,6 +167,24 @@ class ModelCounters:
         rate = self.rate_now(now) or self.rate(now)
         return (self.total - self.done) / rate if rate > 0 else None
 
+    def projected(self, cost: float) -> float | None:
+        """What all will cost if the rest is as that which has come for `cost`; None before the first."""
+        return cost / self.received * self.total if self.received else None
+
     def counts(self) -> dict[str, Any]:
         """Outcomes, as a plain dictionary."""
         return dict(self.outcomes)
+
+
+class Stored:
+    """Counts rows for the models of a run as they are committed: the writer's `on_commit`."""
+
+    def __init__(self, counters: Mapping[str, ModelCounters]) -> None:
+        self._counters = counters
+        """By model key."""
+
+    def __call__(self, rows: Sequence[Row]) -> None:
+        """These rows are on disk."""
+        found = Counter([(row.model_key, row.outcome) for row in rows])
+        for (model_key, outcome), count in found.items():
+            self._counters[model_key].stored(outcome, count)

@@ -115,7 +115,7 @@ class ModelRun:
         """A truncated answer that was not asked again after all is an answer."""
         for item in items:
             if item.spare is not None:
-                self.counters.settled(item.spare.outcome)
+                self.counters.received += 1
                 self.unstored.append(item.spare)
 
     def cut_off_stalled(self) -> int:
@@ -264,7 +264,7 @@ class ModelRun:
             item.spare = row
             self.backlog.again([item])
             return None
-        self.counters.settled(answer.outcome)
+        self.counters.received += 1
         return row
 
     def _faulted(self, permit: Permit, fault: Fault, now: float) -> PredictionRow | FailureRow | None:
@@ -297,7 +297,7 @@ class ModelRun:
 
     def _given_up(self, item: Item, outcome: str, fault: Fault) -> PredictionRow | FailureRow:
         if item.spare is not None:  # asked again with more tokens, in vain: the truncated answer stands
-            self.counters.settled(item.spare.outcome)
+            self.counters.received += 1
             return item.spare
         self.counters.gave_up(outcome, fault)
         return self.rows.failure(item, outcome, fault)

@@ -200,7 +200,7 @@ def _model(model: Mapping[str, Any], width: int) -> list[RenderableType]:
     if model.get("projected_cost_usd") is not None:
         cost += f" of about ${model.get('projected_cost_usd'):,.2f}"
     retry = f", to retry {model['to_retry']:,}" if model["to_retry"] else ""
-    parts: list[RenderableType] = [head, Text(f"  {pace}"), Text(f"  {outcomes or 'no answer yet'}{retry}")]
+    parts: list[RenderableType] = [head, Text(f"  {pace}"), Text(f"  {outcomes or 'none stored yet'}{retry}")]
     parts += [Text(f"  {tokens}; {cost}"), _lanes(model["lanes"], width)]
     for lane in model["lanes"]:
         if lane.get("last_error"):

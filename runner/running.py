@@ -17,7 +17,7 @@ import store
 from runner.backlog import Backlog
 from runner.budget import Budget
 from runner.completion import new_session
-from runner.counters import ModelCounters
+from runner.counters import ModelCounters, Stored
 from runner.lane import Key, Lane
 from runner.manifest import manifest
 from runner.model_run import ModelRun, Shared
@@ -179,12 +179,16 @@ class _Run:
         self.started_wall = time.time()
         self.stop = Stop(options.drain_s)
         self.models: list[ModelRun] = []
+        self.counters = {
+            one.settings.model_key: ModelCounters(cursor.total, cursor.selected, self.started_at)
+            for one, cursor in zip(asked, cursors, strict=True)
+        }
         self.writer: Writer
         self.state = "running"
         self.warned: set[str] = set()
 
     async def go(self) -> RunSummary:
-        self.writer = store.Writer(self.study)
+        self.writer = store.Writer(self.study, on_commit=Stored(self.counters))
         fatal: BaseException | None = None
         try:
             async with new_session() as session:
@@ -239,7 +243,7 @@ class _Run:
                 settings=one.settings,
                 router=Router(self._lanes(one, keys)),
                 rows=Rows(self.run_id, one.settings.model_key),
-                counters=ModelCounters(cursor.total, cursor.selected, self.started_at),
+                counters=self.counters[one.settings.model_key],
                 shared=shared,
             )
             model.backlog = Backlog(cursor, self.executor, model.dispatch)

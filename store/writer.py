@@ -60,7 +60,8 @@ class Writer:
         batch_rows: rows that fill a batch.
         batch_seconds: the longest that a row waits for its batch to fill.
         queue_rows: rows that may wait; `put` waits beyond that.
-        on_commit: called in the writer's thread after each commit, with the rows that are now safe.
+        on_commit: called in the writer's thread after each commit, with the rows that are now safe; a `flush`
+            returns only when it has been called with all that it waited for.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Writer:
         self._queue: collections.deque[Row] = collections.deque()
         self._wake = threading.Condition()
         self._hurry = 0  # commit at once until so many rows are committed
+        self._told = 0  # rows that are committed, and `on_commit` has returned
         self._closing = False
         self._error: RunFailed | None = None
         self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
@@ -114,8 +116,8 @@ class Writer:
         Raises:
             RunFailed: the writer has stopped; the row is not stored.
         """
-        while self._error is None and self.backlog >= self._queue_rows:
-            await self._progress()
+        if self.backlog >= self._queue_rows:
+            await self._until(lambda: self.backlog < self._queue_rows)
         if self._error is not None:
             raise self._error
         with self._wake:
@@ -138,8 +140,7 @@ class Writer:
         with self._wake:
             self._hurry = max(self._hurry, target)
             self._wake.notify()
-        while self._error is None and self.counters.committed < target:
-            await self._progress()
+        await self._until(lambda: self._told >= target)
         if self._error is not None:
             raise self._error
 
@@ -172,16 +173,17 @@ class Writer:
             if error is None:
                 raise
 
-    async def _progress(self) -> None:
-        """Wait for the next commit (or failure)."""
-        done = asyncio.Event()
-        with self._wake:
-            before = self.counters.commits
-            if self._error is not None:
-                return
-            self._waiters.append((asyncio.get_running_loop(), done))
-        if self.counters.commits == before:
-            await done.wait()
+    async def _until(self, reached: Callable[[], bool]) -> None:
+        """Wait until it is so, or the writer has stopped."""
+        while True:
+            told = asyncio.Event()
+            # Under the lock, so that whoever is noted before the thread tells is woken, and whoever comes
+            # later sees what it told.
+            with self._wake:
+                if self._error is not None or reached():
+                    return
+                self._waiters.append((asyncio.get_running_loop(), told))
+            await told.wait()
 
     # The thread
     # -----------------------------------------------------------------------------------------------
@@ -195,9 +197,10 @@ class Writer:
                         self._queue.popleft()
                     self.counters.committed += len(batch)
                     self.counters.commits += 1
-                self._tell()
                 if self._on_commit is not None:
                     self._on_commit(batch)
+                self._told = self.counters.committed
+                self._tell()
         except RunFailed as error:
             self._stop(error)
         except BaseException as error:

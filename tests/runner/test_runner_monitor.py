@@ -84,7 +84,7 @@ def test_an_empty_start_can_be_shown():
         cost_usd=None,
         projected_cost_usd=None,
     )
-    assert "no answer yet" in text
+    assert "none stored yet" in text
     assert "price unknown" in text
 
 
@@ -128,8 +128,7 @@ def test_quantiles_are_within_their_buckets():
 def test_rates_follow_the_last_half_minute():
     counters = ModelCounters(total=10_000, selected=10_000, started_at=0.0)
     for second in range(1, 101):
-        for _ in range(10 if second <= 60 else 50):
-            counters.settled("answered")
+        counters.stored("answered", 10 if second <= 60 else 50)
         counters.tick(float(second))
     assert counters.rate_now(100.0) == pytest.approx(50, rel=0.05)
     assert counters.rate(100.0) == pytest.approx((600 + 2000) / 100)

@@ -16,7 +16,7 @@ from rich.console import Console
 from runner_world import completion, fill_study, providers, rows, status
 
 import store
-from runner import model_run, patience
+from runner import model_run, patience, running
 from runner.completion import proxy_for
 from runner.monitor import key_values, tables
 from runner.options import Asked, RunOptions
@@ -675,6 +675,7 @@ async def test_another_process_can_ask_how_it_goes(study, serve, ask):
 
     async def reply(call):
         if call.number == 40:
+            await asyncio.sleep(1.5)  # what came before is committed by then
             seen.append(await asyncio.to_thread(store.live.status, study.path))
         await asyncio.sleep(0.01)
         return completion()
@@ -683,8 +684,38 @@ async def test_another_process_can_ask_how_it_goes(study, serve, ask):
     await ask(providers(a={"base_url": server.base_url}), serve_sql=True)
     assert seen[0]["state"] == "running"
     assert seen[0]["models"][0]["total"] == 80
-    assert 0 < seen[0]["models"][0]["done"] <= 40
+    assert 0 < seen[0]["models"][0]["done"] < 80
     assert await asyncio.to_thread(store.live.status, study.path) is None
+
+
+async def test_what_is_shown_as_done_is_on_disk(study, serve, ask, monkeypatch):
+    fill_study(study, 5, 4)
+    looks = []
+
+    class Watched(store.Writer):
+        def __init__(self, *given, **named):
+            super().__init__(*given, batch_rows=8, batch_seconds=3600, **named)
+
+        def _store(self, batch):
+            self.look()  # received, and not committed
+            super()._store(batch)
+            self.look()
+
+        def look(self):
+            model = run_of[0].look()["models"][0]
+            stored = self._cursor.execute("SELECT count(*) FROM predictions").fetchall()[0][0]
+            looks.append((model["done"], sum(model["outcomes"].values()), stored))
+
+    run_of = []
+    go = running._Run.go
+    monkeypatch.setattr(running._Run, "go", lambda self: (run_of.append(self), go(self))[1])
+    monkeypatch.setattr(store, "Writer", Watched)
+    server = await serve()
+    summary = await ask(providers(a={"base_url": server.base_url}))
+    assert [done for done, _, _ in looks] == [0, 0, 8, 8, 16, 16]
+    assert all(done == counted <= stored for done, counted, stored in looks)
+    assert (summary.pending, summary.counts) == (0, {"answered": 20})
+    assert summary.status["models"][0]["done"] == 20
 
 
 def test_proxies_come_from_the_environment_and_never_stand_before_this_machine(monkeypatch):
