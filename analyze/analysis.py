@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
+from analyze import configurations, freshness, tables
 from analyze import frame as frames
-from analyze import freshness, tables
 from analyze.across import families
 from analyze.across.attributes import Attributes, load_attributes
 from analyze.across.rows import Body, OneModel
@@ -184,7 +184,8 @@ def run(
         measured = [(cell, tests.measured) for cell, tests in inferred]
         for cell in _partners(connection, specs, [cell for cell, _ in inferred]):
             measured.append((cell, _measure(connection, specs, cell, documents)))
-        pairs = {"temperature_tests": temperatures(measured, options.signs)}
+        settings = configurations.read(connection)
+        pairs = {"temperature_tests": temperatures(measured, options.signs, settings)}
     with timings.of("writing"):
         results = {name: tables.arrow(Cell, kind, found[name]) for name, kind in ROWS.items()}
         results["analyses"] = tables.arrow(Cell, freshness.Analysed, noted)

@@ -16,7 +16,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from analyze import tables
+from analyze import configurations, tables
 from analyze.across.attributes import TOO_FEW, Attributes, attribute_tests, written
 from analyze.across.ranks import PERFECT, spearman
 from analyze.across.rows import (
@@ -170,10 +170,15 @@ def _with_holm(rows: Sequence[MetricCorrelation]) -> list[MetricCorrelation]:
     return found
 
 
-def temperatures(measured: Sequence[tuple[Cell, Sequence[Measured]]], signs: Signs) -> pa.Table:
+def temperatures(
+    measured: Sequence[tuple[Cell, Sequence[Measured]]],
+    signs: Signs,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+) -> pa.Table:
     """The rows of `temperature_tests`.
 
     `measured` has every answer to be held against another, `signs` are shared with the models' own tests.
+    `settings`, by key, tell apart the configurations of a model that were asked at one temperature.
     """
     models: dict[OneModel, list[tuple[Cell, Sequence[Measured]]]] = {}
     for cell, amounts in measured:
@@ -185,10 +190,12 @@ def temperatures(measured: Sequence[tuple[Cell, Sequence[Measured]]], signs: Sig
             ((c.temperature or 0.0, c.model_key, amounts) for c, amounts in cells), key=lambda a: a[:2]
         )
         ambiguous = len({temperature for temperature, _, _ in at}) < len(at)
+        names = configurations.told([(settings or {}).get(key, {}) for _, key, _ in at])
+        called = {key: name or key[:6] for (_, key, _), name in zip(at, names, strict=True)}
         for (low, low_key, lower), (high, high_key, higher) in combinations(at, 2):
             if low == high:
                 continue
-            told = f"settings {low_key[:6]} and {high_key[:6]}" if ambiguous else None
+            told = f"settings: {called[low_key]} and {called[high_key]}" if ambiguous else None
             for row in temperature_tests(one.model, (low, lower), (high, higher), signs):
                 note = "; ".join(part for part in (row.note, told) if part) or None
                 keyed = replace(row, lower_key=low_key, higher_key=high_key, note=note)

@@ -15,14 +15,15 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from analyze import configurations, tables
 from analyze import frame as frames
-from analyze import tables
 from analyze.bernoulli import THRESHOLDS
 from analyze.compare import naming
 from analyze.compare.bridge import middles, renamed
 from analyze.compare.printed import Printed, read_printed
 from analyze.compare.reasons import Misnamed, label_row, metric_row, value_row
 from analyze.compare.rows import PAIR_KEY, ROWS, Pair, Unmatched
+from analyze.configurations import Configuration
 from analyze.frame import Cell, HoldsConnection
 from analyze.specification import Specifications, load
 from store.errors import BadInput
@@ -41,6 +42,8 @@ class Comparison:
 
     pairs: tuple[Pair, ...]
     tables: dict[str, pa.Table]
+    names: Mapping[tuple[str, str], str]
+    """By collection and key, what each model is called, its settings where they tell it apart."""
 
     @property
     def values(self) -> pa.Table:
@@ -97,13 +100,16 @@ def compare(
             f"no model was analysed under both codings, {before} and {after}",
             hint="Analyse the study under both codings first.",
         )
+    names = _names(connection, pairs)
     figures: list[Printed] = []
     if printed is not None:
         figures = read_printed(printed)
         if len(pairs) > 1:
             raise BadInput(
                 f"{printed} has the figures of one model, and the study has {len(pairs)}",
-                hint="Name the model: " + ", ".join(sorted({p.model for p in pairs})) + ".",
+                hint="Name the model: "
+                + "; ".join(f"{names[p.collection, p.model_key]} ({p.model_key})" for p in pairs)
+                + ".",
             )
     found: dict[str, list[tuple[Pair, Any]]] = {name: [] for name in ROWS}
     for pair in pairs:
@@ -112,7 +118,19 @@ def compare(
     results = {name: tables.arrow(Pair, kind, found[name]) for name, kind in ROWS.items()}
     with tables.transaction(connection):
         tables.replace(connection, results, pairs, PAIR_KEY, everything=False)
-    return Comparison(tuple(pairs), results)
+    return Comparison(tuple(pairs), results, names)
+
+
+def _names(connection: duckdb.DuckDBPyConnection, pairs: Sequence[Pair]) -> dict[tuple[str, str], str]:
+    settings = configurations.read(connection)
+    asked = [
+        Configuration(p.collection, p.model_key, p.model, p.temperature, settings.get(p.model_key, {}))
+        for p in pairs
+    ]
+    return {
+        (p.collection, p.model_key): called.name
+        for p, called in zip(pairs, configurations.called(asked), strict=True)
+    }
 
 
 def _compare(

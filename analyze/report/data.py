@@ -13,7 +13,8 @@ from typing import Any
 
 import duckdb
 
-from analyze import freshness
+from analyze import configurations, freshness
+from analyze.configurations import Configuration
 from analyze.frame import HoldsConnection, connection_of
 from analyze.report import further
 from analyze.report import texts as wording
@@ -262,10 +263,16 @@ class _Reader:
                 "the results in this study are of answers that no longer count",
                 hint="Run `evenhand analyze` again.",
             )
-        names = _names([(row[0], row[1], row[2], row[3]) for row in rows])
+        settings = configurations.read(self.connection)
+        called = configurations.called(
+            [Configuration(row[0], row[1], row[2], row[3], settings.get(row[1], {})) for row in rows]
+        )
+        returned: dict[tuple[str, str], dict[str, int]] = {}
+        for collection, key, name, answers in self._fetch("returned"):
+            returned.setdefault((collection, key), {})[name] = answers
         audits = []
         for number, row in enumerate(rows, 1):
-            collection, key, model, temperature, kind, top_p, max_tokens, seed, *rest = row
+            collection, key, model, temperature, kind, *rest = row
             first_at, last_at, repeats, documents = rest
             audits.append(
                 Audit(
@@ -274,8 +281,9 @@ class _Reader:
                     model=model,
                     temperature=temperature,
                     kind=kind,
-                    settings={"top_p": top_p, "max_tokens": max_tokens, "seed": seed},
-                    name=names[number - 1],
+                    settings=settings.get(key, {}),
+                    name=called[number - 1].name,
+                    apart=called[number - 1].settings,
                     anchor=f"m{number}",
                     first_at=first_at,
                     last_at=last_at,
@@ -285,6 +293,7 @@ class _Reader:
                     asked=asked.get((collection, key), 0),
                     ended=tuple(ended.get((collection, key), [])),
                     readings=tuple(readings[collection, key]),
+                    returned=returned.get((collection, key), {}),
                 )
             )
         return tuple(audits)
@@ -307,28 +316,6 @@ def _of_quantity(design: Design, dose_name: str, stored: str | None) -> Design:
     """The design of a continuous label: its one estimate, by the name under which the study has it."""
     name = stored or (design.treated or (dose_name,))[-1]
     return replace(design, treated=(name,), quantity="" if dose_name == UNNAMED_DOSE else dose_name)
-
-
-def _names(rows: Sequence[tuple[str, str, str, float | None]]) -> list[str]:
-    """A name for each (collection, model_key, model, temperature): the model, and what tells it apart."""
-    names = [model for _, _, model, _ in rows]
-    additions = (
-        [f"T = {temperature:g}" if temperature is not None else "T not set" for *_, temperature in rows],
-        [collection for collection, *_ in rows],
-        [key[:6] for _, key, *_ in rows],
-    )
-    for addition in additions:
-        twice = {name for name in names if names.count(name) > 1}
-        if not twice:
-            break
-        of_name: dict[str, set[str]] = {}
-        for name, text in zip(names, addition, strict=True):
-            of_name.setdefault(name, set()).add(text)
-        names = [
-            f"{name}, {text}" if len(of_name[name]) > 1 else name
-            for name, text in zip(names, addition, strict=True)
-        ]
-    return names
 
 
 def _chosen(

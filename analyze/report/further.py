@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 
 from analyze.report.shapes import Audit, Design, Reading, Results
-from analyze.report.sheets import SPARE, Column, Kind, Sheet
+from analyze.report.sheets import SPARE, USEFUL, Column, Kind, Sheet
 from analyze.report.texts import Texts
 
 AUDIT, ACROSS, COMPARISON = "audit", "across", "comparison"
@@ -180,9 +180,14 @@ def sheets(results: Results) -> list[Sheet]:
             continue
         words = shown.in_words_of(results.texts, results.unit)
         designs = {d.label: d for a in results.audits for r in a.readings for d in r.designs.values()}
+        apart = {(a.collection, a.model_key): a.apart for a in results.audits}
+        if "model_key" in rows[0]:
+            rows = tuple(
+                {**row, "settings": apart.get((row["collection"], row["model_key"]), "")} for row in rows
+            )
         keyed = [
-            Column(key, key.replace("_", " ").capitalize(), rank=SPARE)
-            for key in ("collection", "model", "temperature", "coding")
+            Column(key, key.replace("_", " ").capitalize(), rank=USEFUL if key == "settings" else SPARE)
+            for key in ("collection", "model", "settings", "model_key", "temperature", "coding")
             if key in rows[0] and key not in shown.keys
         ]
         columns: list[Column] = [*keyed]

@@ -17,6 +17,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from analyze.configurations import said
 from analyze.inference.flips import ENUMERATED
 from analyze.report import account, drawing, forest, further, glossary, labels, numbers, reading
 from analyze.report.data import Connection, read
@@ -223,6 +224,7 @@ def _environment() -> Environment:
         "interval_cell": _interval_cell,
         "figure": reading.figure,
         "question": reading.question,
+        "said": said,
         "when": reading.when,
         "OUTCOMES": account.OUTCOMES,
         "metric_cell": _metric_cell,

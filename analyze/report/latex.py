@@ -38,8 +38,16 @@ _ESCAPED = {
     "×": r"$\times$", "·": r"$\cdot$", "≥": r"$\ge$", "≤": r"$\le$", "→": r"$\to$",
     "\u2018": "`", "\u2019": "'", "\u201c": "``", "\u201d": "''",
 }  # fmt: skip
-_SPARED = frozenset({"temperature", "collection", "kind", "queries", "label", "mape_n", "mae_n", "clusters"})
-_SAID = {"model": "Model", "coding": "coding", "collection": "collection", "temperature": "temperature"}
+_SPARED = frozenset(
+    {"temperature", "collection", "kind", "queries", "label", "mape_n", "mae_n", "clusters", "model_key"}
+)
+_SAID = {
+    "model": "Model",
+    "settings": "settings",
+    "coding": "coding",
+    "collection": "collection",
+    "temperature": "temperature",
+}
 
 
 def to_latex(sheet: Sheet, notices: Sequence[str] = ()) -> str:

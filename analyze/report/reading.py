@@ -279,6 +279,16 @@ def _sure(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
                 figure(gone / rows, numbers.percent(gone / rows), "frame/missing_share"),
             )
         )
+    if audit.answered_by_several:
+        names = [
+            Markup("{} ({})").format(name, figure(answers, numbers.count(answers), f"returned/{name}"))
+            for name, answers in audit.returned.items()
+        ]
+        sentences.append(
+            Markup("More than one model answered: {}. The figures are of all of them together.").format(
+                Markup(", ").join(names)
+            )
+        )
     if audit.asked < audit.queries:
         left = audit.queries - audit.asked
         sentences.append(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from analyze import configurations
 from analyze.report import texts as wording
 from analyze.report.texts import Texts
 from analyze.specification import Specifications
@@ -166,8 +168,11 @@ class Audit:
     temperature: float | None
     kind: str
     settings: Mapping[str, Any]
+    """What was set, but for the temperature; see `analyze.configurations`."""
     name: str
-    """The model, with the temperature and the collection where they are needed to tell audits apart."""
+    """The model, with temperature, collection and settings where they are needed to tell audits apart."""
+    apart: str
+    """Of the name, the settings."""
     anchor: str
     first_at: datetime | None
     last_at: datetime | None
@@ -179,6 +184,13 @@ class Audit:
     """Queries with an end, whatever it was."""
     ended: tuple[Ended, ...]
     readings: tuple[Reading, ...]
+    returned: Mapping[str, int] = field(default_factory=dict)
+    """How often which model's name came back with an answer."""
+
+    @property
+    def answered_by_several(self) -> bool:
+        """Whether the names that came back are of more than one model."""
+        return configurations.several_models(Counter(self.returned))
 
     def reading(self, coding: str) -> Reading | None:
         """The audit under a coding, if it was analysed so."""
@@ -214,6 +226,16 @@ class Results:
         """The codings that any audit has, the leading one first."""
         present = {reading.coding for audit in self.audits for reading in audit.readings}
         return tuple(name for name in self.specs.coding_names() if name in present)
+
+    def of(self, audit: Audit, reading: Reading) -> Results:
+        """The same of one audit under one coding."""
+        return replace(self, audits=(replace(audit, readings=(reading,)),))
+
+    def settings(self) -> tuple[str, ...]:
+        """The settings by which the models differ, and the usual ones that any of them has."""
+        usual = ("top_p", "max_tokens", "seed")
+        have = [name for name in usual if any(name in audit.settings for audit in self.audits)]
+        return tuple(dict.fromkeys([*have, *configurations.differing(a.settings for a in self.audits)]))
 
     def notices(self) -> tuple[str, ...]:
         """The banners that the kinds of the models ask for, each once, of whom, where not of all; and age."""

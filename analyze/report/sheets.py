@@ -96,6 +96,8 @@ def models(results: Results) -> Sheet:
     groups = list(dict.fromkeys(g for a in results.audits for r in a.readings for g in r.groups()))
     columns = [
         Column("model", "Model", rank=ESSENTIAL),
+        Column("settings", "Settings", rank=ESSENTIAL),
+        Column("model_key", "Model key", rank=SPARE),
         Column("temperature", "T", "number", 1),
         Column("kind", "Kind", rank=SPARE),
         Column("collection", "Collection", rank=SPARE),
@@ -138,8 +140,8 @@ def _model_row(results: Results, audit: Audit, reading: Reading, groups: Sequenc
     counted = account.outcome_counts(audit)
     tested = reading.metric("significant_values", threshold=0.05)
     return (
-        audit.model, audit.temperature, audit.kind, audit.collection, reading.coding, audit.documents,
-        audit.queries, audit.asked,
+        audit.model, audit.apart, audit.model_key, audit.temperature, audit.kind, audit.collection,
+        reading.coding, audit.documents, audit.queries, audit.asked,
         *(counted.get(outcome, 0) for outcome in outcomes(results)),
         value("labels_estimated"),
         *(
@@ -167,8 +169,13 @@ def outcomes(results: Results) -> list[str]:
     ]
 
 
+OF_AUDIT = ("model", "settings", "model_key", "temperature", "collection", "coding")
+"""The columns by which a row tells whose it is."""
+
 _AUDIT = (
     Column("model", "Model", rank=SPARE),
+    Column("settings", "Settings", rank=USEFUL),
+    Column("model_key", "Model key", rank=SPARE),
     Column("temperature", "T", "number", 1, rank=SPARE),
     Column("collection", "Collection", rank=SPARE),
     Column("coding", "Coding", rank=SPARE),
@@ -176,7 +183,7 @@ _AUDIT = (
 
 
 def _audit_row(audit: Audit, reading: Reading) -> tuple[Any, ...]:
-    return audit.model, audit.temperature, audit.collection, reading.coding
+    return audit.model, audit.apart, audit.model_key, audit.temperature, audit.collection, reading.coding
 
 
 def labels(results: Results) -> Sheet:

@@ -70,8 +70,8 @@ def print_summary(
 def _audit(console: Console, results: Results, audit: Audit, reading: Reading, *, everything: bool) -> None:
     coding = f", {results.texts.coding(reading.coding).lower()} coding" if len(results.codings) > 1 else ""
     name = f"{audit.name}{coding}"
-    mine = _Only(audit, reading)
-    labels = mine(sheets.labels(results))
+    alone = results.of(audit, reading)
+    labels = _only(sheets.labels(alone))
     rows = labels.rows
     if not everything and len(rows) > MOST_LABELS:
         smallest = [c.key for c in labels.columns].index("smallest_p")
@@ -83,7 +83,7 @@ def _audit(console: Console, results: Results, audit: Audit, reading: Reading, *
         console.print(
             Text(f"{len(labels.rows) - len(rows)} more labels, with a larger p, are in the report.\n")
         )
-    values = mine(sheets.values(results))
+    values = _only(sheets.values(alone))
     p = [c.key for c in values.columns].index("p")
     if values.rows and all(row[p] is None for row in values.rows) and not everything:
         notes = Counter(row[[c.key for c in values.columns].index("note")] for row in values.rows)
@@ -117,20 +117,9 @@ def _why(audit: Audit, notes: Counter[str | None]) -> str:
     return "; ".join(note if count == sum(notes.values()) else f"{note} ({count})" for note, count in said)
 
 
-class _Only:
-    """Cuts a sheet down to one audit under one coding, whose columns then say nothing."""
-
-    def __init__(self, audit: Audit, reading: Reading) -> None:
-        self.wanted = (audit.model, audit.temperature, audit.collection, reading.coding)
-
-    def __call__(self, sheet: Sheet) -> Sheet:
-        own = Sheet(
-            sheet.name,
-            sheet.caption,
-            sheet.columns,
-            tuple(row for row in sheet.rows if row[:4] == self.wanted),
-        )
-        return own.without(lambda c: c.key in ("model", "temperature", "collection", "coding", "label"))
+def _only(sheet: Sheet) -> Sheet:
+    """Without the columns that say the same in every row where a sheet is of one audit under one coding."""
+    return sheet.without(lambda c: c.key in (*sheets.OF_AUDIT, "label"))
 
 
 def show(console: Console, sheet: Sheet) -> None:

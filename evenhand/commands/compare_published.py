@@ -18,6 +18,7 @@ from evenhand.commands.options import (
 )
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from rich.table import Table
 
     from analyze.compare import Comparison
@@ -91,19 +92,25 @@ def command(
         print_json({name: table.to_pylist() for name, table in comparison.tables.items()})
         return
     out = console()
-    out.print(_labels(comparison.labels.to_pylist()))
+    out.print(_labels(_named(comparison, comparison.labels)))
     specs = load(specifications)
     shown = (specs.frame.primary, specs.frame.level)
-    out.print(_values([row for row in comparison.values.to_pylist() if row["variant"] in shown]))
+    out.print(_values([row for row in _named(comparison, comparison.values) if row["variant"] in shown]))
     metrics = [
         row
-        for row in comparison.metrics.to_pylist()
+        for row in _named(comparison, comparison.metrics)
         if (row["before_value"] is not None or row["after_value"] is not None)
         and row["metric"] != "deviation_from_pyfixest"  # a check of ours, not a finding
     ]
     out.print(_metrics([row for row in metrics if everything or row["group"] == "all"]))
     if printed is not None:
         _say_reproduced(comparison)
+
+
+def _named(comparison: Comparison, table: pa.Table) -> list[dict[str, Any]]:
+    """Rows with the model's whole name, which tells its configurations apart."""
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return [{**row, "model": comparison.names[row["collection"], row["model_key"]]} for row in rows]
 
 
 def _table(title: str, texts: str, numbers: str, last: str = "") -> Table:

@@ -7,6 +7,7 @@ that the report can count what was asked and how it ended.
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -120,6 +121,8 @@ class Cellar:
     labels: Sequence[tuple[str, str, str, str, str, tuple[tuple[str, str], ...]]] = LABELS
     names: dict[str, str] = field(default_factory=dict)
     """Replacements of English label names."""
+    settings: Sequence[dict[str, object]] = ()
+    """Of each model, beside its temperature."""
     text: str = "I give {points} points"
 
     def open(self, path: Path | str = ":memory:") -> store.Study:
@@ -204,9 +207,10 @@ class Cellar:
         rows: dict[str, list[object]] = {k: [] for k in ("id", "query_id", "model_key", "text")}
         for number, (model, kind, temperature) in enumerate(self.models):
             key = f"{number:032x}"
+            settings = self.settings[number] if self.settings else {}
             connection.execute(
                 "INSERT INTO models (model_key, model, kind, temperature, settings, created_at) "
-                "VALUES (?, ?, ?, ?, '{}', ?)", [key, model, kind, temperature, now],
+                "VALUES (?, ?, ?, ?, ?, ?)", [key, model, kind, temperature, json.dumps(settings), now],
             )  # fmt: skip
             for query, wine, value in zip(
                 queries["query_id"], queries["doc_id"], queries["value"], strict=True
