@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 import uuid
-from collections import Counter
 from collections.abc import Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from runner.batch_file import Allowance
 from runner.batch_model import BatchModel
 from runner.batch_shared import BatchShared, Stopped
 from runner.batch_status import snapshot
-from runner.batch_words import most_common
+from runner.batch_summary import summarise
 from runner.completion import new_session
 from runner.counters import ModelCounters, Stored
 from runner.manifest import manifest
@@ -30,7 +29,7 @@ from runner.options import Asked, RunOptions, RunSummary
 from runner.providers import ModelEntry, Providers
 from runner.redact import Redactor
 from runner.stopping import Signals, Stop
-from runner.summary import counts, given_up, in_vain, nothing_to_ask, warnings
+from runner.summary import nothing_to_ask
 from store import batches
 from store.errors import BadInput, EvenhandError, RunFailed
 
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 
 POLL_S = 30.0
 _TICK_S = 1.0
-_GO_ON = "The same command goes on where it stopped."
 
 
 def batch_entry(providers: Providers, model: str) -> ModelEntry:
@@ -104,17 +102,19 @@ async def run_batch(
     ]
     for plan in plans:
         plan.close()
+    beyond = sum(plan.beyond for plan in plans)
     opened = sum(len(batches.open_batches(study, one.settings.model_key)) for one in asked)
     if not opened and not any(plan.total for plan in plans):
         keys = [one.settings.model_key for one in asked]
-        return nothing_to_ask(study, keys, sum(plan.selected for plan in plans))
+        return nothing_to_ask(study, keys, sum(plan.selected for plan in plans), beyond)
     noted = {**manifest(asked, options, selection), "batch": True}
     run_id = store.runs.start_run(study, "run", noted)
     state = "failed"
     started = asyncio.get_running_loop().time()
     counters = [ModelCounters(plan.total + plan.in_batches, plan.selected, started) for plan in plans]
     try:
-        summary = await _BatchRun(study, run_id, asked, selection, options, poll_s).go(counters)
+        whole = _BatchRun(study, run_id, asked, selection, options, poll_s, beyond)
+        summary = await whole.go(counters)
         state = summary.state
         return summary
     finally:
@@ -161,6 +161,7 @@ class _BatchRun:
         selection: Selection | None,
         options: RunOptions,
         poll_s: float,
+        beyond: int,
     ) -> None:
         self.study = study
         self.run_id = run_id
@@ -168,6 +169,7 @@ class _BatchRun:
         self.selection = selection
         self.options = options
         self.poll_s = poll_s
+        self.beyond = beyond
         self.loop = asyncio.get_running_loop()
         self.started_at = self.loop.time()
         self.started_wall = time.time()
@@ -303,47 +305,15 @@ class _BatchRun:
         )
 
     def _summary(self) -> RunSummary:
-        last = self.look()
-        left: Counter[str] = Counter()
-        for model in self.models:
-            left.update(model.left)
-        pending = self._pending()
-        going_on = [batch for model in self.models for batch in model.submitted()]
-        failures = [f"{model.failure}." for model in self.models if model.failure]
-        state, stopped_by = "finished", self.stop.reason
-        if failures:
-            state, stopped_by = "failed", stopped_by or "failure"
-            message = " ".join(failures)
-        elif stopped_by:
-            state, message = "interrupted", self.stop.message
-        elif any(model.too_dear for model in self.models):
-            state, stopped_by = "interrupted", "cost"
-            message = f"Stopped at --max-cost {self.options.max_cost:g}: more could cost more than that."
-        elif pending:
-            state, stopped_by, message = "failed", "failure", f"{pending:,} are still to ask."
-        else:
-            message = "All is asked."
-        if left and pending:
-            message += f" Not answered: {most_common(left)}."
-        if going_on:
-            names = ", ".join(f"{batch.provider} {batch.batch_id}" for batch in going_on[:5])
-            more = f" and {len(going_on) - 5} others" if len(going_on) > 5 else ""
-            message += f" At the providers {names}{more} goes on; the same command fetches what it brings."
-        elif state != "finished":
-            message += f" {_GO_ON}"
-        if stopped_by != "signal" and not going_on and any(map(in_vain, last["models"])):
-            state, stopped_by = "failed", "failure"
-        return RunSummary(
-            run_id=self.run_id,
-            state=state,  # type: ignore[arg-type]
-            message=" ".join([message, *given_up(last["models"])]),
-            counts=counts(last["models"]),
-            pending=pending,
-            seconds=last["seconds"],
-            cost_usd=last["cost_usd"],
-            status=last,
-            stopped_by=stopped_by,
-            warnings=warnings(last["models"]),
+        return summarise(
+            self.run_id,
+            self.stop,
+            self.look(),
+            self.models,
+            pending=self._pending(),
+            beyond=self.beyond,
+            limit=self.options.max_cost,
+            wanted=self.shared.allowance.wanted,
         )
 
     def _pending(self) -> int:

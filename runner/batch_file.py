@@ -41,6 +41,8 @@ class Allowance:
     """What may still be spent, in US dollars, over all models of a run; None: anything."""
 
     left: float | None = None
+    wanted: float = 0.0
+    """What the last query that it did not pay for might have cost."""
 
 
 class Pieces:
@@ -84,6 +86,7 @@ class Pieces:
                     if dearest > self._allowance.left:
                         self._held = query
                         self.too_dear = True
+                        self._allowance.wanted = dearest
                         break
                     self._allowance.left -= dearest
                 file.write(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 
@@ -12,6 +13,8 @@ class Budget:
         self.max_cost = max_cost
         self.spent = 0.0
         self.reserved = 0.0
+        self.never: float | None = None
+        """What a single request would have set aside, where that alone is more than the limit."""
         self._open = 0
         self.settled: list[Callable[[], None]] = []
         self._waited_for = False
@@ -20,6 +23,8 @@ class Budget:
         """Set so much aside for a request; False if that could pass the limit."""
         if self.max_cost is not None and self.spent + self.reserved + dearest > self.max_cost:
             self._waited_for = True
+            if dearest > self.max_cost:
+                self.never = dearest
             return False
         self.reserved += dearest
         self._open += 1
@@ -39,3 +44,18 @@ class Budget:
             self._waited_for = False
             for call in self.settled:
                 call()
+
+
+def never_fits(max_cost: float, dearest: float, max_tokens: int) -> str:
+    """What to tell where the limit does not pay for one query."""
+    return (
+        f"Stopped at --max-cost {max_cost:g}: a single query may cost up to ${_up(dearest)} (its prompt and "
+        f"an answer of --max-tokens {max_tokens:,}, at the dearest price), which is set aside before it goes "
+        "out. Lower --max-tokens, or raise --max-cost above that."
+    )
+
+
+def _up(amount: float) -> str:
+    """An amount with four digits that count, never rounded down: a limit of it is enough."""
+    digits = max(3 - math.floor(math.log10(amount)), 0)
+    return f"{math.ceil(amount * 10**digits) / 10**digits:.{digits}f}"

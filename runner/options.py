@@ -62,6 +62,8 @@ class RunSummary:
     """Stored rows by outcome, over all models."""
     pending: int = 0
     """What the selection still lacks."""
+    beyond: int = 0
+    """What is still to ask beyond the selection's limit."""
     seconds: float = 0.0
     cost_usd: float = 0.0
     status: Mapping[str, Any] = field(default_factory=dict)

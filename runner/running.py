@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import store
 from runner.backlog import Backlog
-from runner.budget import Budget
+from runner.budget import Budget, never_fits
 from runner.completion import new_session
 from runner.counters import ModelCounters, Stored
 from runner.lane import Key, Lane
@@ -68,7 +68,8 @@ async def run(
                 selected = sum(cursor.selected for cursor in cursors)
                 if in_batches:
                     return RunSummary(None, "finished", f"Nothing to ask: {waiting}", pending=in_batches)
-                return nothing_to_ask(study, [one.settings.model_key for one in asked], selected)
+                beyond = sum(cursor.beyond for cursor in cursors)
+                return nothing_to_ask(study, [one.settings.model_key for one in asked], selected, beyond)
             if in_batches and options.monitor != "none":
                 print(f"Not asked: {waiting}", file=sys.stderr, flush=True)
             run_id = store.runs.start_run(study, "run", manifest(asked, options, selection))
@@ -221,7 +222,7 @@ class _Run:
             self._note_error(fatal)
             raise fatal
         last = self.look()
-        summary = summarise(self.run_id, self.stop, last)
+        summary = summarise(self.run_id, self.stop, last, sum(cursor.beyond for cursor in self.cursors))
         self._note(summary)
         return summary
 
@@ -302,13 +303,20 @@ class _Run:
             model.counters.tick(now)
             model.dispatch()  # other events wake it; this is for what only another model's lane has learnt
             if model.out_of_money and not self.stop.reason:
-                self.stop.ask("cost", f"Stopped at --max-cost {self.options.max_cost:g}.")
+                self._ask_cost(model)
         if self.options.max_hours is not None and not self.stop.reason:
             slowest = max((self._typical_latency(model) for model in self.models), default=0.0)
             if now - self.started_at + slowest >= self.options.max_hours * 3600:
                 self.stop.ask("hours", f"Stopped at --max-hours {self.options.max_hours:g}.")
         self._watch()
         self._warn()
+
+    def _ask_cost(self, model: ModelRun) -> None:
+        limit, never = self.options.max_cost, model.shared.budget.never
+        if limit is not None and never is not None:
+            self.stop.ask("failure", never_fits(limit, never, model.settings.max_tokens), goes_on=False)
+        else:
+            self.stop.ask("cost", f"Stopped at --max-cost {limit:g}.")
 
     def _warn(self) -> None:
         """Say once of a model that another one answers in its place."""

@@ -17,16 +17,18 @@ class Stop:
     def __init__(self, drain_s: float) -> None:
         self.reason: Reason = ""
         self.message = ""
+        self.goes_on = True
+        """The same call would go on."""
         self.at_once = False
         self.deadline: float | None = None
         """On the loop's clock: what has not arrived by then is cut off."""
         self.changed = asyncio.Event()
         self._drain_s = drain_s
 
-    def ask(self, reason: Reason, message: str) -> None:
+    def ask(self, reason: Reason, message: str, *, goes_on: bool = True) -> None:
         """Stop sending; the first reason stands."""
         if not self.reason:
-            self.reason, self.message = reason, message
+            self.reason, self.message, self.goes_on = reason, message, goes_on
             self.deadline = asyncio.get_running_loop().time() + self._drain_s
         self.changed.set()
 

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 State = Literal["finished", "interrupted", "failed"]
 
-_GO_ON = "The same command goes on where it stopped."
+GO_ON = "The same command goes on where it stopped."
 _SHOWN_MODELS = 3
 
 
-def summarise(run_id: uuid.UUID, stop: Stop, last: Mapping[str, Any]) -> RunSummary:
-    """The summary of a run whose last snapshot is `last`."""
+def summarise(run_id: uuid.UUID, stop: Stop, last: Mapping[str, Any], beyond: int = 0) -> RunSummary:
+    """The summary of a run whose last snapshot is `last`; `beyond` its limit, so many are still to ask."""
     models = last["models"]
     pending = sum(model["total"] - model["done"] for model in models)
     failures = [model["failure"] for model in models if model["failure"]]
@@ -29,13 +29,13 @@ def summarise(run_id: uuid.UUID, stop: Stop, last: Mapping[str, Any]) -> RunSumm
     stopped_by: Reason = stop.reason
     if failures:
         state, stopped_by = "failed", stopped_by or "failure"
-        message = " ".join(f"{failure}." for failure in failures) + f" {_GO_ON}"
+        message = " ".join(f"{failure}." for failure in failures) + f" {GO_ON}"
     elif stop.reason:
-        state, message = "interrupted", f"{stop.message} {_GO_ON}"
+        state, message = "interrupted", f"{stop.message} {GO_ON}" if stop.goes_on else stop.message
     elif pending:
-        state, stopped_by, message = "failed", "failure", f"{pending:,} were not asked. {_GO_ON}"
+        state, stopped_by, message = "failed", "failure", f"{pending:,} were not asked. {GO_ON}"
     else:
-        message = "All is asked."
+        message = all_asked(beyond)
     if stopped_by != "signal" and any(map(in_vain, models)):
         state, stopped_by = "failed", "failure"
     return RunSummary(
@@ -44,11 +44,24 @@ def summarise(run_id: uuid.UUID, stop: Stop, last: Mapping[str, Any]) -> RunSumm
         message=" ".join([message, *given_up(models)]),
         counts=counts(models),
         pending=pending,
+        beyond=beyond,
         seconds=last["seconds"],
         cost_usd=last["cost_usd"],
         status=last,
         stopped_by=stopped_by,
         warnings=warnings(models),
+    )
+
+
+def all_asked(beyond: int) -> str:
+    """That nothing is left of what was selected."""
+    return f"All within the limit is asked. {_beyond(beyond)}" if beyond else "All is asked."
+
+
+def _beyond(beyond: int) -> str:
+    return (
+        f"Beyond --limit, which counts answered queries too, {beyond:,} more are still to ask: raise it, or "
+        "leave it out."
     )
 
 
@@ -128,8 +141,9 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def nothing_to_ask(study: Study, model_keys: Sequence[str], selected: int) -> RunSummary:
+def nothing_to_ask(study: Study, model_keys: Sequence[str], selected: int, beyond: int = 0) -> RunSummary:
     """The summary where all has been asked before: failed where a model has only queries given up."""
+    within, more = (" within the limit", f" {_beyond(beyond)}") if beyond else ("", "")
     by_model: dict[str, Counter[str]] = {key: Counter() for key in model_keys}
     rows = study.connection.execute(
         "SELECT model_key, outcome, count(*) FROM latest WHERE list_contains(?, model_key) GROUP BY ALL",
@@ -140,16 +154,21 @@ def nothing_to_ask(study: Study, model_keys: Sequence[str], selected: int) -> Ru
     total: Counter[str] = sum(by_model.values(), Counter())
     found = {name: total[name] for name in FAILURE_OUTCOMES if total[name]}
     if not found:
-        return RunSummary(None, "finished", f"Nothing to ask: all {selected:,} are answered.")
+        message = f"Nothing to ask: all {selected:,}{within} are answered.{more}"
+        return RunSummary(None, "finished", message, beyond=beyond)
     (reason,) = study.connection.execute(
         "SELECT max_by(reason, created_at) FROM failures WHERE list_contains(?, model_key)",
         [list(model_keys)],
     ).fetchall()[0]
     message = (
-        f"Nothing to ask: all {selected:,} have been asked. {_given_up(found)}, the last as "
-        f"{reason.rstrip('.')}. {_ask_again(found)}"
+        f"Nothing to ask: all {selected:,}{within} have been asked. {_given_up(found)}, the last as "
+        f"{reason.rstrip('.')}. {_ask_again(found)}{more}"
     )
     failed = any(in_vain({"outcomes": outcomes}) for outcomes in by_model.values())
     return RunSummary(
-        None, "failed" if failed else "finished", message, stopped_by="failure" if failed else ""
+        None,
+        "failed" if failed else "finished",
+        message,
+        beyond=beyond,
+        stopped_by="failure" if failed else "",
     )

@@ -30,6 +30,10 @@ PAGE = 1_000
 """Queries rendered at a time. Prompts of a page exist one by one; its documents' texts (a few) together."""
 
 
+RETRIABLE = (*FAILURE_OUTCOMES, *(outcome for outcome in PREDICTION_OUTCOMES if outcome != "answered"))
+"""Outcomes whose queries may be asked again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which queries. Everything left None selects all; retired and imported queries are never selected."""
@@ -70,11 +74,14 @@ class PendingQueries(Iterator[PendingQuery]):
     """How many the selection has, answered ones included (queries x repeats)."""
     in_batches: int
     """How many are not pending because an open batch at a provider asks them."""
+    beyond: int
+    """How many more are pending beyond the selection's limit."""
 
-    def __init__(self, study: Study, plan: pa.Table, repeats: int) -> None:
+    def __init__(self, study: Study, plan: pa.Table, repeats: int, whole: int | None = None) -> None:
         self.selected = plan.num_rows * repeats
         self.in_batches = int(pc.sum(plan["in_batches"]).as_py() or 0)
         self.total = self.selected - int(pc.sum(plan["settled"]).as_py() or 0) - self.in_batches
+        self.beyond = 0 if whole is None else whole - self.total
         self._plan = plan.filter(plan["is_open"]).select(["query_id", "done"])
         self._repeats = repeats
         self._cursor = study.cursor()
@@ -164,29 +171,24 @@ def pending(
         repeats: how often each query is to be answered; repeats count from 0.
         selection: which queries; all by default.
         retry_outcomes: outcomes whose queries are asked again, such as ("failed", "empty"). The newer row
-            will supersede the older.
+            will supersede the older; so "answered" is not among them.
 
     Raises:
-        BadInput: an unknown outcome, label, document or collection, a limit or a shard that makes no sense.
+        BadInput: an outcome that is unknown or not asked again, an unknown label, document or collection, a
+            limit or a shard that makes no sense.
     """
     if repeats < 1:
         raise BadInput(f"each query must be asked at least once, not {repeats} times")
-    known = PREDICTION_OUTCOMES + FAILURE_OUTCOMES
-    for outcome in retry_outcomes:
-        if outcome not in known:
-            raise BadInput(
-                f"there is no outcome '{outcome}' to retry", hint=f"Outcomes are {', '.join(known)}."
-            )
+    _check_retry(retry_outcomes)
     cursor = study.cursor()
     try:
         chosen = _checked(cursor, selection or Selection())
-        plan = cursor.sql(
-            statement("plan_pending"),
-            params={**chosen, "model_key": model_key, "last": repeats - 1, "retry": list(retry_outcomes)},
-        ).to_arrow_table()
+        params = {**chosen, "model_key": model_key, "last": repeats - 1, "retry": list(retry_outcomes)}
+        plan = cursor.sql(statement("plan_pending"), params=params).to_arrow_table()
+        whole = None if chosen["limit"] is None else _count(cursor, {**params, "limit": None})
     finally:
         cursor.close()
-    return PendingQueries(study, plan, repeats)
+    return PendingQueries(study, plan, repeats, whole)
 
 
 def count_pending(
@@ -200,6 +202,30 @@ def count_pending(
     queries = pending(study, model_key, repeats, selection, retry_outcomes)
     queries.close()
     return queries.total
+
+
+def _check_retry(outcomes: Sequence[str]) -> None:
+    """A new answer supersedes the older one, so nothing that is answered may be asked again that way."""
+    for outcome in outcomes:
+        if outcome == "answered":
+            raise BadInput(
+                "'answered' cannot be retried: the new answer, be it a failure, would count instead of the "
+                "good one",
+                hint="`--repeat 2` asks again and keeps both answers.",
+            )
+        if outcome not in RETRIABLE:
+            raise BadInput(
+                f"there is no outcome '{outcome}' to retry", hint=f"Outcomes are {', '.join(RETRIABLE)}."
+            )
+
+
+def _count(cursor: duckdb.DuckDBPyConnection, params: dict[str, Any]) -> int:
+    """How many questions a plan with these parameters has pending."""
+    plan = statement("plan_pending").rstrip().removesuffix(";")
+    rows = cursor.execute(
+        f"SELECT coalesce(sum($last + 1 - settled - in_batches), 0) FROM ({plan})", params
+    ).fetchall()
+    return int(rows[0][0])
 
 
 def _checked(cursor: duckdb.DuckDBPyConnection, selection: Selection) -> dict[str, Any]:

@@ -57,7 +57,13 @@ Stop with Ctrl-C: answers on their way are waited for and stored. The same comma
 )
 @click.option("--seed", type=int, help="Of the first repeat; the next ones count up.")
 @click.option("--reasoning", help="A reasoning level that the provider entry knows.")
-@click.option("--retry", help="Ask again where the newest outcome is one of these: failed,empty,refused,...")
+@click.option(
+    "--retry",
+    metavar="OUTCOMES",
+    help="Ask again where the newest outcome is one of these: failed, rejected, context_overflow, empty, "
+    "truncated, refused (with commas between). `refused` is the provider's refusal (its content filter); a "
+    "refusal in words is stored as an answer, and `analyze` and `check` read it as a refusal.",
+)
 @click.option(
     "--retry-truncated",
     type=click.IntRange(min=1),
@@ -236,6 +242,7 @@ def print_run(summary: RunSummary, *, as_json: bool) -> None:
                 "counts": dict(summary.counts),
                 "warnings": list(summary.warnings),
                 "pending": summary.pending,
+                "beyond_limit": summary.beyond,
                 "seconds": summary.seconds,
                 "cost_usd": summary.cost_usd,
                 "status": dict(summary.status),
@@ -244,8 +251,9 @@ def print_run(summary: RunSummary, *, as_json: bool) -> None:
         return
     out = console()
     counts = ", ".join(f"{count:,} {outcome}" for outcome, count in summary.counts.items() if count)
+    beyond = f" within the limit, {summary.beyond:,} beyond it" if summary.beyond else ""
     out.print(
-        f"Stored: {counts or 'nothing new'}. Still to ask: {summary.pending:,}. "
+        f"Stored: {counts or 'nothing new'}. Still to ask: {summary.pending:,}{beyond}. "
         f"{summary.seconds:,.0f} s, ${summary.cost_usd:,.4f}.",
         markup=False,
     )

@@ -38,7 +38,9 @@ def selection_options(command: Command) -> Command:
         click.option(
             "--limit",
             type=click.IntRange(min=1),
-            help="At most so many queries, in whole document x label sets.",
+            help="At most so many queries of the selection, the answered ones among them counted too (so the "
+            "same limit asks nothing new). Cut after whole document x label sets; the first set alone is cut "
+            "where it is larger.",
         ),
         click.option("--documents", help="Only these documents: ids, separated by commas."),
         click.option("--labels", help="Only these labels, separated by commas."),

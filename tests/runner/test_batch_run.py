@@ -346,6 +346,10 @@ async def test_max_cost_is_kept_before_anything_is_submitted(study, batch_server
     assert summary.cost_usd == pytest.approx(10 * 5 * 0.5)
     with pytest.raises(BadInput, match="states no price"):
         await by_batch(server, max_cost=5)
+    summary = await by_batch(server, max_cost=5, **given)
+    assert (summary.exit_code, summary.pending) == (1, 10)
+    assert "--max-cost 5: a single query may cost up to $50.00 (" in summary.message
+    assert "goes on" not in summary.message
 
 
 async def test_a_key_that_is_refused_ends_the_run_and_is_shown_nowhere(

@@ -405,6 +405,32 @@ async def test_max_cost_is_never_passed_and_what_is_in_flight_is_reserved(study,
     assert summary.pending == 200 - len(server.calls)
 
 
+async def test_a_limit_says_what_lies_beyond_it(study, serve, ask):
+    fill_study(study, 3, 4)
+    server = await serve()
+    tables = providers(a={"base_url": server.base_url})
+    limited = await ask(tables, store.Selection(limit=4))
+    assert (limited.state, limited.pending, limited.beyond, len(server.calls)) == ("finished", 0, 8, 4)
+    assert limited.message.startswith("All within the limit is asked. Beyond --limit")
+    assert "8 more are still to ask" in limited.message
+    again = await ask(tables, store.Selection(limit=4))
+    assert again.message.startswith("Nothing to ask: all 4 within the limit are answered. Beyond --limit")
+    assert "counts answered queries too, 8 more are still to ask" in again.message
+    assert (await ask(tables)).message == "All is asked."
+
+
+async def test_max_cost_that_pays_for_no_query_says_so(study, serve, ask):
+    fill_study(study, 3, 4)
+    server = await serve()
+    tables = providers(a={"base_url": server.base_url, "offer": {"prices": {"input": 0, "output": 10}}})
+    summary = await ask(tables, settings={"max_tokens": 2048}, max_cost=0.02)
+    assert (summary.stopped_by, summary.exit_code, summary.pending) == ("failure", 1, 12)
+    assert "--max-cost 0.02: a single query may cost up to $0.02048 (" in summary.message
+    assert "--max-tokens 2,048" in summary.message
+    assert "goes on" not in summary.message
+    assert not server.calls
+
+
 async def test_max_cost_needs_prices(study, serve, ask):
     fill_study(study, 1, 1)
     with pytest.raises(BadInput, match="states no price"):

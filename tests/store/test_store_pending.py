@@ -129,6 +129,16 @@ async def test_a_limit_selects_the_same_again(study: store.Study) -> None:
     )
     assert store.count_pending(study, key, selection=selection) == 0
     assert store.count_pending(study, key, selection=Selection(limit=17)) == 5
+    for chosen, repeats, beyond in (
+        (selection, 1, 23),
+        (Selection(limit=17), 1, 18),
+        (Selection(limit=100), 1, 0),
+        (Selection(), 1, 0),
+        (selection, 2, 2 * 35 - 2 * 12),
+    ):
+        queries = store.pending(study, key, repeats, chosen)
+        queries.close()
+        assert queries.beyond == beyond
 
 
 def test_shards_share_out_whole_documents(study: store.Study) -> None:
@@ -165,6 +175,9 @@ def test_a_name_that_selects_nothing_is_a_mistake(study: store.Study) -> None:
         store.count_pending(study, "m", selection=Selection(labels=["seasn"]))
     with pytest.raises(store.BadInput, match="no outcome 'oops'"):
         store.pending(study, "m", retry_outcomes=["oops"])
+    with pytest.raises(store.BadInput, match="would count instead") as caught:
+        store.pending(study, "m", retry_outcomes=["failed", "answered"])
+    assert "--repeat" in str(caught.value.hint)
     with pytest.raises(store.BadInput, match="at least once"):
         store.pending(study, "m", repeats=0)
 
