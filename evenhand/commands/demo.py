@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.commands.options import console, open_study, specifications_path
+from evenhand.commands.options import console, open_study, specifications_path, typed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 LABELS = ("defendant_ethnicity", "victim_wealth", "defender_type", "online_broadcast")
 DOCUMENTS = 8
 SEED = 7
+QUESTION = "SELECT doc_id, label, value, months FROM answers LIMIT 5"
 LONGEST_ANSWER = 160
 """Tokens; an answer that is held to the schema takes about 54."""
 
@@ -150,7 +152,9 @@ def _go(
     out.print(f"\n4. Report for readers: [bold]{page}[/bold]")
     if planted:
         out.print(f"Compare it with what was planted.\n{planted}", markup=False)
-    out.print(f'Ask the data: evenhand sql "SELECT * FROM answers LIMIT 5" --db {db}', markup=False)
+    # Not folded here: a command that is copied must stay one line.
+    command = f'{typed()} sql "{QUESTION}" --db {shlex.quote(str(db))}'
+    out.print(f"Ask the data:\n{command}", markup=False, soft_wrap=True)
 
 
 def _planted(study: Study, script: Script) -> str:

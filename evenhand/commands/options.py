@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -92,6 +94,17 @@ def open_study(path: Path, *, create: bool = False, **settings: Any) -> Study:
         create=create,
         **settings,
     )
+
+
+def typed() -> str:
+    """The command as it can be typed here: how it was called, where `evenhand` alone would not be found."""
+    if shutil.which("evenhand"):
+        return "evenhand"
+    called = Path(sys.argv[0])
+    if called.stem != "evenhand":
+        return f"{shlex.quote(sys.executable)} -m evenhand.main"
+    here = Path.cwd()
+    return shlex.quote(str(called.relative_to(here) if called.is_relative_to(here) else called))
 
 
 def print_json(document: object) -> None:

@@ -15,8 +15,11 @@ from pathlib import Path
 
 import click
 import pytest
+from rich.console import Console
 
 import evenhand.commands as evenhand_commands
+from evenhand.commands.demo import LABELS, QUESTION
+from evenhand.commands.options import typed
 from evenhand.main import COMMANDS, main
 
 
@@ -286,3 +289,28 @@ def test_a_piped_table_stays_within_200_columns(evenhand: Evenhand, tmp_path: Pa
     lines = evenhand("providers").stdout.splitlines()
     assert max(cell_len(line) for line in lines) <= 200
     assert len({cell_len(line) for line in lines if line[:1] in "┃│┏┡└"}) == 1
+
+
+def test_a_command_is_told_as_it_can_be_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [".venv/bin/evenhand", "demo"])
+    monkeypatch.setattr("shutil.which", lambda name: f"/somewhere/{name}")
+    assert typed() == "evenhand"
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert typed() == ".venv/bin/evenhand"
+    monkeypatch.setattr("sys.argv", [str(tmp_path / "my tools" / "evenhand")])
+    assert typed() == "'my tools/evenhand'"
+    monkeypatch.setattr("sys.argv", ["/else/where/main.py"])
+    assert typed().endswith(" -m evenhand.main")
+
+
+def test_the_question_of_the_demo_fits_a_narrow_terminal(
+    evenhand: Evenhand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evenhand("build", "--labels", ",".join(LABELS), "--db", "s.duckdb")
+    monkeypatch.setattr("evenhand.commands.sql.console", lambda: Console(width=80))
+    shown = evenhand(
+        "sql", QUESTION.replace("months FROM answers", "600 AS months FROM queries"), "--db", "s.duckdb"
+    )
+    assert "doc_id" in shown.stdout.splitlines()[1]
+    assert len(shown.stdout.splitlines()) == 9, "each row on one line"
