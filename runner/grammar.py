@@ -1,9 +1,9 @@
 """From the JSON schema of an answer to a compact llama.cpp grammar (GBNF).
 
 Compact: no white space between tokens, keys in the order of the schema, strings bounded. A small model held
-to this wastes no token on layout and always ends. Numbers whose minimum is 0 or more keep to their bounds. Only
-the part of JSON schema that answers use is known: objects with properties, strings, enumerations, booleans,
-integers, numbers, arrays and `anyOf` of these.
+to this wastes no token on layout and always ends. Numbers whose minimum is 0 or more keep to their bounds.
+Only the part of JSON schema that answers use is known: objects with properties, strings, enumerations,
+booleans, integers, numbers, arrays and `anyOf` of these.
 """
 
 from __future__ import annotations

@@ -113,20 +113,18 @@ def as_regex(rule: str) -> re.Pattern[str]:
     return re.compile(literal.sub(lambda found: re.escape(found.group(1) or ""), rule))
 
 
-@pytest.mark.parametrize("maximum", [*range(130), 199, 599, 600, 601, 999, 1000, 1999, 2048, 10_000, 12_345])
 @pytest.mark.parametrize("minimum", [0, 1, 7, 10, 36, 105])
-def test_whole_numbers_keep_to_their_bounds(minimum, maximum):
-    schema = {"type": "integer", "minimum": minimum, "maximum": maximum}
-    if minimum > maximum:
-        with pytest.raises(Unsupported):
-            grammar(schema)
-        return
-    rule = grammar(schema).removeprefix("root ::= ").strip()
-    pattern = as_regex(rule)
-    taken = [n for n in range(maximum * 10 + 30) if pattern.fullmatch(str(n))]
-    assert taken == list(range(minimum, maximum + 1))
-    assert not any(pattern.fullmatch(text) for text in ("", "00", "01", "-1", "0600", "6.0", "x"))
-    assert len(rule) < 150
+def test_whole_numbers_keep_to_their_bounds(minimum):
+    for maximum in [*range(minimum, 130), 199, 599, 600, 601, 999, 1000, 1999, 2048, 10_000, 12_345]:
+        schema = {"type": "integer", "minimum": minimum, "maximum": maximum}
+        rule = grammar(schema).removeprefix("root ::= ").strip()
+        pattern = as_regex(rule)
+        taken = [n for n in range(maximum * 10 + 30) if pattern.fullmatch(str(n))]
+        assert taken == list(range(minimum, maximum + 1)), rule
+        assert not any(pattern.fullmatch(text) for text in ("", "00", "01", "-1", "0600", "6.0", "x"))
+        assert len(rule) < 150
+    with pytest.raises(Unsupported):
+        grammar({"type": "integer", "minimum": minimum, "maximum": minimum - 1})
 
 
 def test_numbers_keep_to_their_bounds():
