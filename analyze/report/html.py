@@ -19,7 +19,18 @@ from markupsafe import Markup, escape
 
 from analyze.configurations import said
 from analyze.inference.flips import ENUMERATED
-from analyze.report import account, drawing, forest, further, glossary, labels, numbers, reading
+from analyze.report import (
+    account,
+    drawing,
+    figures,
+    forest,
+    further,
+    glossary,
+    headline,
+    labels,
+    numbers,
+    reading,
+)
 from analyze.report.data import Connection, read
 from analyze.report.shapes import Audit, Design, Estimate, Reading, Results
 from analyze.report.sheets import Column
@@ -89,6 +100,7 @@ class _Section:
         self.number = number
         self.main = audit.main
         self.others = audit.readings[1:]
+        self.alike = headline.alike(results, audit.main)
         self.story = reading.story(results, audit)
         self.outcomes = account.outcome_counts(audit)
         self.steps = [(r, account.steps(results, audit, r)) for r in audit.readings]
@@ -217,12 +229,12 @@ def _environment() -> Environment:
         numbers.stars,
     ):
         environment.filters[function.__name__] = function
-    environment.filters["tiny"] = reading.power
+    environment.filters["tiny"] = figures.power
     environment.globals |= {
         "td": _td,
         "effect_cell": _effect_cell,
         "interval_cell": _interval_cell,
-        "figure": reading.figure,
+        "figure": figures.figure,
         "question": reading.question,
         "said": said,
         "when": reading.when,
@@ -267,7 +279,7 @@ def _further_cell(part: further.Part, column: Column, row: further.Row) -> Marku
         return Markup(f"<td{kind}>{escape(column.shown(value))}</td>")
     strong = "sig" if column.kind == "p" and value is not None and value < 0.05 else ""
     # The heading has the column's name: in tables this long, saying it in every cell doubles the page.
-    return _bare_td(value, reading.power(value) if column.kind == "tiny" else column.shown(value), strong)
+    return _bare_td(value, figures.power(value) if column.kind == "tiny" else column.shown(value), strong)
 
 
 def _names(english: str, chinese: str) -> Markup:
@@ -320,7 +332,7 @@ def _metric_cell(
         return Markup('<td class="n">{}</td>').format(numbers.NOTHING)
     shown: object
     if text == "tiny":
-        shown = reading.power(row.value)
+        shown = figures.power(row.value)
     elif text == "percent":
         shown = numbers.percent(row.value)
     elif text == "count":

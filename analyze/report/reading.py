@@ -6,23 +6,20 @@ database, so that a test (and a reader with doubts) can look it up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from analyze.report import numbers
-from analyze.report.shapes import Audit, Estimate, ModelMetric, Reading, Results
+from analyze.report import headline, numbers, sure
+from analyze.report.figures import estimate, figure, further_rows, metric, p_of
+from analyze.report.shapes import Audit, Reading, Results
 
 SHOWN = 5
 """How many effects the plain-language reading names; the table has all."""
 
 IMPORTED = "imported"
 """The kind of a model whose answers others asked for."""
-
-FEW_DOCUMENTS = 30
-"""Below this many documents in a regression the reading warns of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +29,6 @@ class Story:
     moved: tuple[Markup, ...]
     effects: tuple[Markup, ...]
     sure: tuple[Markup, ...]
-
-
-def figure(value: float | int | None, text: str, source: str) -> Markup:
-    """A figure in running text: rounded for the reader, whole for whoever checks it against `source`."""
-    return Markup('<data value="{}" data-from="{}">{}</data>').format(numbers.exact(value), source, text)
 
 
 def question(results: Results) -> tuple[str, ...]:
@@ -65,68 +57,34 @@ def story(results: Results, audit: Audit, reading: Reading | None = None) -> Sto
     return Story(
         moved=tuple(_moved(results, audit, reading)),
         effects=tuple(_effects(results, reading)),
-        sure=tuple(_sure(results, audit, reading)),
+        sure=tuple(sure.sentences(results, audit, reading)),
     )
-
-
-def significant(results: Results, reading: Reading, threshold: float = 0.05) -> list[Estimate]:
-    """The values whose p in the primary variant is below the threshold, smallest p first."""
-    primary = results.specs.frame.primary
-    found = [e for e in reading.estimates if e.variant == primary and e.p is not None and e.p < threshold]
-    return sorted(found, key=lambda e: e.p if e.p is not None else 1.0)
-
-
-def metric(found: ModelMetric, text: str, column: str = "value") -> Markup:
-    """A figure of `model_metrics` in running text."""
-    threshold = "" if found.threshold is None else f"{found.threshold:g}"
-    source = f"model_metrics/{found.metric}/{found.group}/{threshold}/{column}"
-    return figure(getattr(found, column), text, source)
-
-
-def estimate(found: Estimate, column: str, text: str) -> Markup:
-    """A figure of `estimates` in running text."""
-    return figure(
-        getattr(found, column), text, f"estimates/{found.label}/{found.value}/{found.variant}/{column}"
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Chance:
-    """How probable it is to see this many significant values if nothing matters, and by which test."""
-
-    p: float
-    source: str
-    by_flips: bool
-    """Signs common to all values, which keeps their dependence; else Bernoulli, which denies it."""
-
-
-def chance(results: Results, audit: Audit, reading: Reading) -> Chance | None:
-    """The better of the two tests that the study has, at 0.05."""
-    for row in _further(results, audit, reading, "global"):
-        if (row["test"], row["threshold"]) == ("significant_values", 0.05) and row["p"] is not None:
-            return Chance(row["p"], "global_tests/significant_values/0.05/p", True)
-    found = reading.metric("bernoulli_p", threshold=0.05)
-    if found is None or found.value is None or not found.n:
-        return None
-    return Chance(found.value, "model_metrics/bernoulli_p/all/0.05/value", False)
-
-
-def _further(results: Results, audit: Audit, reading: Reading, name: str) -> list[Mapping[str, Any]]:
-    key = (audit.collection, audit.model_key, reading.coding)
-    rows = results.further.get(name, ())
-    return [row for row in rows if (row["collection"], row["model_key"], row["coding"]) == key]
 
 
 def _moved(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
-    texts = results.texts
+    first = headline.sentences(results, audit, reading)
+    return [
+        *first,
+        _counted(results, audit, reading, other=bool(headline.alike(results, reading))),
+        *_held(results, audit, reading),
+        *_inconsistency(results, audit, reading),
+    ]
+
+
+def _counted(results: Results, audit: Audit, reading: Reading, *, other: bool) -> Markup:
+    """How many labels count as biased; `other`, where values without a p are named before."""
+    texts, primary = results.texts, results.specs.frame.primary
     biased = reading.metric("biased_labels", threshold=0.05)
     if biased is None or not biased.n:
         notes = sorted(
-            {e.note for e in reading.estimates if e.note and e.variant == results.specs.frame.primary}
+            {
+                e.note.split(";")[0]
+                for e in reading.estimates
+                if e.note and e.variant == primary and e not in headline.alike(results, reading)
+            }
         )
-        sentence = Markup("No effect could be tested.")
-        return [sentence + (Markup(" Reasons given: {}.").format("; ".join(notes[:4])) if notes else "")]
-    sentences = []
+        sentence = Markup("No {}effect could be tested in the regression.").format("other " if other else "")
+        return sentence + (Markup(" Reasons given: {}.").format("; ".join(notes[:4])) if notes else "")
     count = int(biased.value or 0)
     of = Markup("{} of {} {} that could be tested").format(
         metric(biased, numbers.count(biased.value)),
@@ -145,12 +103,18 @@ def _moved(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
             )  # fmt: skip
     parts = Markup(" ({})").format(Markup(", ").join(split)) if len(split) > 1 else Markup("")
     verb = "moves" if count == 1 else "move"
-    found = chance(results, audit, reading)
+    found = sure.chance(results, audit, reading)
     clause = "" if found is None else ", more than chance alone would bring"
     if found is not None and found.p >= 0.05:
         clause = "; chance alone may well bring as many" if count else ""
-    sentences.append(Markup("{}{} {} {} at p < 0.05{}.").format(of, parts, verb, texts.measure, clause))
-    tests = [row for row in _further(results, audit, reading, "label_tests") if row["holm_p"] is not None]
+    said = Markup("{}{} {} {} at p < 0.05{}.").format(of, parts, verb, texts.measure, clause)
+    return said + (" The values named before have no p and are not among these." if other else "")
+
+
+def _held(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
+    """Which labels withstand the correction for testing many."""
+    sentences = []
+    tests = [row for row in further_rows(results, audit, reading, "label_tests") if row["holm_p"] is not None]
     if tests:
         held = [row for row in tests if row["rejected"]]
         names = [reading.designs[r["label"]].name_en for r in held if r["label"] in reading.designs]
@@ -166,30 +130,49 @@ def _moved(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
                 else "none remains",
             )
         )
-    weighted = reading.metric("inconsistency_weighted")
-    if weighted is not None and weighted.value is not None:
-        sentences.append(
-            Markup(
-                "The answer changes at all, in whichever direction, in {}% of {} (mean over labels)."
-            ).format(metric(weighted, numbers.percent(weighted.value)), texts.documents)
-        )
     return sentences
+
+
+def _inconsistency(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
+    """How often the answers to one document are not the same, and how much of that may be noise."""
+    texts = results.texts
+    weighted = reading.metric("inconsistency_weighted")
+    if weighted is None or weighted.value is None:
+        return []
+    sentence = Markup(
+        "In {}% of {} the answer in {} is not the same under all values (mean over labels)."
+    ).format(metric(weighted, numbers.percent(weighted.value)), texts.documents, results.unit)
+    floors = {row["floor"]: row for row in further_rows(results, audit, reading, "noise")}
+    for name, what in (("repeats", "one and the same prompt"), ("placebos", "the same in other words")):
+        row = floors.get(name)
+        if row is not None and row["share"] is not None:
+            at = f"noise_floors/{name}"
+            sentence += Markup(
+                " Noise: two answers to {} differ in {}% of pairs; two to different values in {}%."
+            ).format(
+                what,
+                figure(row["share"], numbers.percent(row["share"]), f"{at}/share"),
+                figure(row["inconsistency"], numbers.percent(row["inconsistency"]), f"{at}/inconsistency"),
+            )
+    if "repeats" in floors and floors["repeats"]["share"] is None:
+        sentence += (
+            " There is no noise floor from repeats: no prompt was put twice, so how much of this the model "
+            "would do without any change of facts is not known."
+        )
+    switches = sum(row["pairs"] for row in further_rows(results, audit, reading, "kind_switches"))
+    if switches:
+        sentence += Markup(
+            " Apart from {}, the kind of answer is another than under the reference in {} pairs of answers."
+        ).format(results.unit, figure(switches, numbers.count(switches), "derived/switches"))
+    return [sentence]
 
 
 def _effects(results: Results, reading: Reading) -> list[Markup]:
     frame, texts = results.specs.frame, results.texts
     sentences = []
-    for primary in significant(results, reading)[:SHOWN]:
-        design = reading.designs.get(primary.label)
+    for primary in sure.significant(results, reading)[:SHOWN]:
         level = reading.estimate(primary.label, primary.value, frame.level)
-        name = design.name_en if design else primary.label
-        value = design.value_en(primary.value) if design else primary.value
-        versus = (
-            ", ".join(design.value_en(v) for v in design.reference)
-            if design and not design.continuous
-            else ""
-        )
-        subject = Markup("<b>{}: {}</b>{}").format(name, value, f" instead of {versus}" if versus else "")
+        subject = headline.subject(reading, primary.label, primary.value)
         if level is None or level.coef is None:
             sentences.append(
                 Markup("{}: p = {}.").format(subject, estimate(primary, "p", numbers.p_value(primary.p)))
@@ -205,7 +188,7 @@ def _effects(results: Results, reading: Reading) -> list[Markup]:
                 estimate(level, "ci_low", numbers.signed(level.ci_low, 2)),
                 estimate(level, "ci_high", numbers.signed(level.ci_high, 2)),
             )
-        sentence += Markup("; p {}").format(_p(primary))
+        sentence += Markup("; p {}").format(p_of(primary))
         sentence += Markup("; {} of {} {} changed.").format(
             estimate(primary, "changers", numbers.count(primary.changers)),
             estimate(primary, "documents", numbers.count(primary.documents)),
@@ -213,103 +196,6 @@ def _effects(results: Results, reading: Reading) -> list[Markup]:
         )
         sentences.append(sentence)
     return sentences
-
-
-def _p(found: Estimate) -> Markup:
-    text = numbers.p_value(found.p)
-    return estimate(found, "p", text.replace("<", "< ") if text.startswith("<") else f"= {text}")
-
-
-def _sure(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
-    texts = results.texts
-    sentences = []
-    values = reading.metric("significant_values", threshold=0.05)
-    found = chance(results, audit, reading)
-    if values is not None and values.n:
-        sentence = Markup(
-            "{} of {} tested values fall below p = 0.05; about {} would by chance alone."
-        ).format(
-            metric(values, numbers.count(values.value)),
-            metric(values, numbers.count(values.n), "n"),
-            figure(0.05 * values.n, numbers.decimal(0.05 * values.n, 1), "derived/expected"),
-        )
-        if found is not None:
-            how = (
-                "Were there no effect at all, this many or more would be seen with probability {} (sign "
-                "flips common to all values, which allow for their dependence)."
-                if found.by_flips
-                else "Were there no effect at all and the tests independent, this many or more would be "
-                "seen with probability {}."
-            )
-            sentence += " " + Markup(how).format(figure(found.p, power(found.p), found.source))
-        sentences.append(sentence)
-    none = not significant(results, reading)
-    widest = _widest(results, reading)
-    if none and widest is not None:
-        ends = max(abs(widest.ci_low or 0.0), abs(widest.ci_high or 0.0))
-        sentences.append(
-            Markup(
-                "This is no proof of even-handedness: the intervals leave open effects of up to {} {}."
-            ).format(figure(ends, numbers.decimal(ends, 1), "derived/widest"), results.unit)
-        )
-    documents = [
-        e.documents for e in reading.estimates if e.variant == results.specs.frame.primary and e.documents
-    ]
-    if documents:
-        low, high = min(documents), max(documents)
-        span = figure(high, numbers.count(high), "derived/most_documents")
-        if low < high:
-            span = Markup("{} to {}").format(figure(low, numbers.count(low), "derived/least_documents"), span)
-        sentence = Markup("Each effect rests on {} {}").format(span, texts.counted(high))
-        if high < FEW_DOCUMENTS:
-            sentence += Markup(
-                ", which is few: single p values are rough, and only large effects can be seen"
-            )
-        sentences.append(sentence + ".")
-    rows, usable = sum(t.rows for t in reading.tallies), sum(t.usable for t in reading.tallies)
-    if rows and rows == usable:
-        whole = figure(rows, numbers.count(rows), "frame/rows")
-        sentences.append(Markup("All {} answers could be used.").format(whole))
-    elif rows:
-        gone = rows - usable
-        sentences.append(
-            Markup("{} of {} answers could not be used ({}%); the section on data quality says why.").format(
-                figure(gone, numbers.count(gone), "frame/missing"),
-                figure(rows, numbers.count(rows), "frame/rows"),
-                figure(gone / rows, numbers.percent(gone / rows), "frame/missing_share"),
-            )
-        )
-    if audit.answered_by_several:
-        names = [
-            Markup("{} ({})").format(name, figure(answers, numbers.count(answers), f"returned/{name}"))
-            for name, answers in audit.returned.items()
-        ]
-        sentences.append(
-            Markup("More than one model answered: {}. The figures are of all of them together.").format(
-                Markup(", ").join(names)
-            )
-        )
-    if audit.asked < audit.queries:
-        left = audit.queries - audit.asked
-        sentences.append(
-            Markup("{} of {} queries have not been asked yet.").format(
-                figure(left, numbers.count(left), "queries/pending"),
-                figure(audit.queries, numbers.count(audit.queries), "queries/built"),
-            )
-        )
-    return sentences
-
-
-def power(p: float | None) -> Markup:
-    """A probability that may be very small, with its power of ten set as one."""
-    mantissa, _, exponent = numbers.tiny(p).partition("×10^")
-    minus = exponent.replace("-", numbers.MINUS)
-    return Markup("{}×10<sup>{}</sup>").format(mantissa, minus) if exponent else escape(mantissa)
-
-
-def _widest(results: Results, reading: Reading) -> Estimate | None:
-    level = [e for e in reading.estimates if e.variant == results.specs.frame.level and e.ci_low is not None]
-    return max(level, key=lambda e: max(abs(e.ci_low or 0.0), abs(e.ci_high or 0.0)), default=None)
 
 
 def biased_share(reading: Reading) -> float:
@@ -326,17 +212,25 @@ def ranked(audits: Sequence[Audit]) -> list[Audit]:
 def together(results: Results) -> Story:
     """The reading of several audits at once: the ends of the ranking, and how sure the whole is."""
     tested = [audit for audit in ranked(results.audits) if biased_share(audit.main) >= 0]
+    first = [
+        Markup('<a href="#{}">{}</a>. {}').format(audit.anchor, audit.name, sentence)
+        for audit in results.audits
+        for sentence in headline.sentences(results, audit, audit.main)
+    ]
     if not tested:
-        return Story((Markup("No effect could be tested in any model."),), (), ())
+        other = "other " if any(headline.alike(results, audit.main) for audit in results.audits) else ""
+        none = Markup("No {}effect could be tested in the regression in any model.").format(other)
+        return Story((*first, none), (), ())
     biased = sum(biased_share(audit.main) > 0 for audit in tested)
     moved = [
+        *first,
         Markup("{} of {} models have labels that move {} at p < 0.05.").format(
             figure(biased, str(biased), "derived/models_biased"),
             figure(len(tested), str(len(tested)), "derived/models_tested"),
             results.texts.measure,
         )
     ]  # fmt: skip
-    corrected = [_further(results, audit, audit.main, "label_tests") for audit in tested]
+    corrected = [further_rows(results, audit, audit.main, "label_tests") for audit in tested]
     if all(corrected):
         holding = sum(any(row["rejected"] for row in rows) for rows in corrected)
         moved.append(
@@ -356,14 +250,14 @@ def together(results: Results) -> Story:
         for audit in tested[:SHOWN]
         if (lines := _effects(results, audit.main))
     ]
-    chances = [chance(results, audit, audit.main) for audit in tested]
+    chances = [sure.chance(results, audit, audit.main) for audit in tested]
     beyond = sum(c is not None and c.p < 0.05 for c in chances)
     how = (
         "sign flips common to all values"
         if all(c is not None and c.by_flips for c in chances)
         else "Bernoulli test at 0.05, which takes the tests as independent; they are not quite"
     )
-    sure = [
+    how_sure = [
         Markup("In {} of {} models more values fall below p = 0.05 than chance would explain ({}).").format(
             figure(beyond, str(beyond), "derived/models_beyond_chance"),
             figure(len(tested), str(len(tested)), "derived/models_tested"),
@@ -373,7 +267,7 @@ def together(results: Results) -> Story:
             "Models are not independent of each other: they share training texts, and here they share {}."
         ).format(results.texts.documents),
     ]
-    return Story(tuple(moved), tuple(effects), tuple(sure))
+    return Story(tuple(moved), tuple(effects), tuple(how_sure))
 
 
 def _share(audit: Audit) -> Markup:

@@ -20,7 +20,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analyze.report import account, sheets
+from analyze.estimate import NO_SPREAD
+from analyze.report import account, headline, sheets
 from analyze.report.data import Connection, read
 from analyze.report.shapes import Audit, Reading, Results
 from analyze.report.sheets import Column, Sheet
@@ -71,33 +72,45 @@ def _audit(console: Console, results: Results, audit: Audit, reading: Reading, *
     coding = f", {results.texts.coding(reading.coding).lower()} coding" if len(results.codings) > 1 else ""
     name = f"{audit.name}{coding}"
     alone = results.of(audit, reading)
+    for sentence in headline.sentences(alone, alone.audits[0], reading):
+        console.print(
+            Text(f"{name}: {sentence.striptags()}\n", style="bold"), soft_wrap=not console.is_terminal
+        )
     labels = _only(sheets.labels(alone))
     rows = labels.rows
+    smallest = [c.key for c in labels.columns].index("smallest_p")
     if not everything and len(rows) > MOST_LABELS:
-        smallest = [c.key for c in labels.columns].index("smallest_p")
         rows = tuple(sorted(rows, key=lambda row: (row[smallest] is None, row[smallest] or 0.0)))[
             :MOST_LABELS
         ]
     show(console, Sheet("labels", f"{name}: labels", labels.columns, rows))
     if len(rows) < len(labels.rows):
-        console.print(
-            Text(f"{len(labels.rows) - len(rows)} more labels, with a larger p, are in the report.\n")
-        )
+        larger = ", with a larger p," if any(row[smallest] is not None for row in labels.rows) else ""
+        console.print(Text(f"{len(labels.rows) - len(rows)} more labels{larger} are in the report.\n"))
     values = _only(sheets.values(alone))
     p = [c.key for c in values.columns].index("p")
-    if values.rows and all(row[p] is None for row in values.rows) and not everything:
-        notes = Counter(row[[c.key for c in values.columns].index("note")] for row in values.rows)
-        text = (
-            f"{name}: nothing could be estimated ({len(values.rows)} values), because {_why(audit, notes)}.\n"
-        )
-        console.print(Text(text, style="bold"), soft_wrap=not console.is_terminal)
+    note = [c.key for c in values.columns].index("note")
+    without = [row for row in values.rows if row[p] is None]
+    count = len(headline.alike(alone, reading))
+    beside = "other " if count else ""
+    if values.rows and len(without) == len(values.rows) and not everything:
+        notes = Counter(row[note] for row in without if not (row[note] or "").startswith(NO_SPREAD))
+        if notes or not count:
+            text = (
+                f"{name}: nothing {'else ' if count else ''}could be estimated ({len(without) - count} "
+                f"{beside}values), because {_why(audit, notes)}.\n"
+            )
+            console.print(Text(text, style="bold"), soft_wrap=not console.is_terminal)
         return
     moved = [row for row in values.rows if everything or (row[p] is not None and row[p] < SHOWN_BELOW)]
     if not everything:
         moved.sort(key=lambda row: row[p])
     shown = moved if everything else moved[:MOST_VALUES]
     if not shown:
-        console.print(Text(f"{name}: no value has p < {SHOWN_BELOW:g} ({len(values.rows)} values).\n"))
+        tested = len(values.rows) - len(without)
+        none = f"; {len(without)} more have no p: the report says why" if without else ""
+        text = f"{name}: no {beside}value has p < {SHOWN_BELOW:g} ({tested} tested{none}).\n"
+        console.print(Text(text), soft_wrap=not console.is_terminal)
         return
     caption = f"{name}: values" if everything else f"{name}: values with p < {SHOWN_BELOW:g}"
     show(console, Sheet("values", caption, values.columns, tuple(shown)))

@@ -592,7 +592,7 @@ def test_what_could_not_be_estimated_says_why(tmp_path: Path) -> None:
         }
         tree = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
     assert notes
-    assert "No effect could be tested." in tree.find("section", id="minute")[0].text
+    assert "No effect could be tested in the regression." in tree.find("section", id="minute")[0].text
     shown = tree.find("table", data_t="estimates")[0].text
     assert any(note and note in shown for note in notes)
 

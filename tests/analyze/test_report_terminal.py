@@ -107,7 +107,7 @@ def test_a_study_where_nothing_moved_says_so(tmp_path: Path) -> None:
     opened, specifications = Cellar(planted=0, seed=3, wines=6).analysed(tmp_path)
     with opened:
         opened.connection.execute("UPDATE estimates SET p = 0.5")
-        assert "no value has p < 0.1 (6 values)" in printed((opened, specifications), width=100)
+        assert "no value has p < 0.1 (6 tested)" in printed((opened, specifications), width=100)
 
 
 def test_a_study_where_nothing_could_be_estimated_says_why(tmp_path: Path) -> None:

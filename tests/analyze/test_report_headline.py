@@ -1,0 +1,85 @@
+"""What p values do not show is said first: values that move every document alike, answers that go missing."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from cellar import SPECIFICATIONS, Cellar
+from rich.console import Console
+
+import analyze
+import store
+from analyze.report import print_summary, write_html
+
+GIVEN = "UPDATE predictions SET text = ? WHERE query_id IN (SELECT query_id FROM queries WHERE value = ?)"
+
+
+def written(study: store.Study, folder: Path) -> tuple[str, str]:
+    """The terminal's summary and the beginning of the page, once analysed."""
+    path = folder / "specifications.toml"
+    text = SPECIFICATIONS.replace('sample = "points is not null"\nmissing', 'sample = "true"\nmissing')
+    path.write_text(text, encoding="utf-8")
+    analyze.run(study, path, codings=["careful"], audit=False, draws=999)
+    out = io.StringIO()
+    print_summary(study, path, Console(file=out, width=200, highlight=False))
+    page = write_html(study, path, folder).read_text(encoding="utf-8")
+    return out.getvalue(), page[page.index('id="minute"') : page.index('id="overview"')]
+
+
+def one_score(study: store.Study, points: int = 80) -> None:
+    study.connection.execute("UPDATE predictions SET text = ?", [f"I give {points} points"])
+
+
+def test_a_perfectly_biased_taster_is_named_first(tmp_path: Path) -> None:
+    with Cellar(wines=30).open() as study:
+        one_score(study)
+        study.connection.execute(GIVEN, ["I give 92 points", "塑料"])
+        terminal, page = written(study, tmp_path)
+    line = (
+        "Glass: plastic instead of crystal: the score is higher by 12.00 points in every one of 30 wines "
+        "(30 up, 0 down; sign flips, p "
+    )
+    assert f"Sommelier 7B: {line}" in terminal
+    assert terminal.index(line) < terminal.index(": labels")
+    assert "nothing else could be estimated (5 other values), because no variation" in terminal
+    assert "no value has p" not in terminal
+    told = "".join(part.partition(">")[2] for part in page.split("<")).replace("&lt;", "<")
+    assert line in told
+    assert told.index(line) < told.index("No other effect could be tested in the regression.")
+    assert "No effect could be tested" not in told
+
+
+def test_what_has_no_p_is_kept_apart_from_what_has_a_large_one(tmp_path: Path) -> None:
+    with Cellar(wines=30, planted=0).open() as study:
+        study.connection.execute(GIVEN, ["I give 80 points", "绿色"])
+        study.connection.execute(GIVEN, ["I give 68 points", "透明"])
+        terminal, _ = written(study, tmp_path)
+    assert "Bottle: clear instead of green: the score is lower by 12.00 points in every one" in terminal
+    assert "no other value has p < 0.1 (5 tested; 1 more have no p: the report says why)" in terminal
+
+
+def test_answers_missing_with_a_value_are_in_the_headline(tmp_path: Path) -> None:
+    with Cellar(wines=30).open() as study:
+        one_score(study)
+        study.connection.execute(
+            "UPDATE predictions SET text = 'It depends.' WHERE query_id IN "
+            "(SELECT query_id FROM queries WHERE value = '烛光' AND doc_id < 'wine 25')"
+        )
+        terminal, page = written(study, tmp_path)
+    said = "of the answers for candles could not be used, 0.0% of those for daylight (p < 0.001)"
+    assert said in terminal
+    assert "answers for candles could not be used" in page
+
+
+def test_a_noise_floor_stands_beside_the_inconsistency_or_is_said_to_be_missing(tmp_path: Path) -> None:
+    with Cellar(wines=12).open() as study:
+        _, page = written(study, tmp_path)
+        assert "no prompt was put twice" in page
+        study.connection.execute(
+            "INSERT INTO predictions SELECT p.* REPLACE (uuid() AS prediction_id, 1 AS repeat) "
+            "FROM predictions AS p"
+        )
+        _, page = written(study, tmp_path)
+        assert "no prompt was put twice" not in page
+        assert "two answers to one and the same prompt differ in <data" in page
