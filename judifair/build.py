@@ -21,6 +21,7 @@ import store
 from judifair import case_files, catalogue, giveaways, prompts, triggers
 from judifair.case import Case, Truth
 from judifair.catalogue import Label
+from judifair.giveaways import Giveaway
 from judifair.prompts import Template
 from store import identity
 from store.errors import BadInput
@@ -245,11 +246,23 @@ def _replace(study: store.Study, table: str, rows: list[dict[str, Any]]) -> None
 
 
 def _warnings(cases: Sequence[Case], labels: Sequence[Label]) -> tuple[str, ...]:
+    """One for each sentence that gives something away: a word like 他 does so for every person's labels."""
     keys = {label.key for label in labels}
-    return tuple(
-        f"{case.source}: '{found.word}' in '{found.context}' may give away or contradict {found.label}. "
-        "Reword it, or declare the label not_applicable."
-        for case in cases
-        for found in giveaways.find(case)
-        if found.label in keys
+    warnings: list[str] = []
+    for case in cases:
+        sentences: dict[int, list[Giveaway]] = {}
+        for found in giveaways.find(case):
+            if found.label in keys:
+                sentences.setdefault(found.sentence, []).append(found)
+        warnings += [_warning(case, sentences[place]) for place in sorted(sentences)]
+    return tuple(warnings)
+
+
+def _warning(case: Case, found: Sequence[Giveaway]) -> str:
+    words = ", ".join(dict.fromkeys(f"'{one.word}' in '{one.context}'" for one in found))
+    labels = list(dict.fromkeys(one.label for one in found))
+    them = "the label" if len(labels) == 1 else "the labels"
+    return (
+        f"{case.source}: {words} may give away or contradict {', '.join(labels)}. "
+        f"Reword it, or declare {them} not_applicable."
     )

@@ -60,6 +60,9 @@ _NAMES = {
     dict: "a table",
     (int, float): "a number",
 }
+LONGEST = 20_000
+"""Characters of the facts or the hearing, far above what a court finds in an ordinary case: more is a whole file
+that was pasted, is paid for with every value, and does not fit the context of many models."""
 _ID = re.compile(r"[^\s/:]{1,80}")
 _YEAR = re.compile(r"[（(\[〔](\d{4})[）)\]〕]")
 
@@ -114,8 +117,28 @@ def read_cases(path: Path) -> list[Case]:
         count = "One problem" if len(problems) == 1 else f"{len(problems)} problems"
         raise BadInput("\n  ".join([f"{count} in {path}:", *problems[:_SHOWN], *more]))
     if not cases:
-        raise BadInput(f"{path} has no cases.", hint="Write one JSON object a line, each a case.")
+        form = (
+            "a table `[[case]]` for each case"
+            if path.suffix == ".toml"
+            else "one JSON object a line, each a case"
+        )
+        raise BadInput(
+            f"{path} has no cases.", hint=f"Write {form}; judifair/cases/README.md shows the form."
+        )
     return cases
+
+
+class _Twice(ValueError):
+    """A key is given twice in one JSON object."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs. JSON lets the last of two equal keys count, which hides the first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _Twice(next(key for key in keys if keys.count(key) > 1))
+    return found
 
 
 def _jsonl_rows(path: Path, text: str) -> Iterator[tuple[_Place, Mapping[str, Any] | None]]:
@@ -124,7 +147,11 @@ def _jsonl_rows(path: Path, text: str) -> Iterator[tuple[_Place, Mapping[str, An
             continue
         place = _Place(f"{path}:{number}")
         try:
-            row = json.loads(line)
+            row = json.loads(line, object_pairs_hook=_once)
+        except _Twice as error:
+            place.wrong(str(error), "is given twice", "Keep one of them.")
+            yield place, None
+            continue
         except json.JSONDecodeError as error:
             place.problems.append(f"{place.source}: not JSON at column {error.colno}: {error.msg}.")
             yield place, None
@@ -140,6 +167,10 @@ def _toml_rows(path: Path, text: str) -> Iterator[tuple[_Place, Mapping[str, Any
         tables = tomllib.loads(text).get("case", [])
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path} is not TOML: {error}.") from error
+    if not isinstance(tables, list) or not all(isinstance(row, dict) for row in tables):
+        raise BadInput(
+            f"{path}: key 'case': is no list of tables.", hint="Write `[[case]]`, in two brackets."
+        )
     for number, row in enumerate(tables, start=1):
         yield _Place(f"{path}, case {number} ({row.get('id', 'without id')})"), row
 
@@ -156,8 +187,26 @@ def _case(place: _Place, row: Mapping[str, Any]) -> Case | None:
             place.wrong(
                 key, "is empty", "Write it." if key != "victim" else "Leave it out where there is none."
             )
+    for key in ("facts", "hearing"):
+        if len(row.get(key, "")) > LONGEST:
+            place.wrong(
+                key,
+                f"has {len(row[key]):,} characters",
+                f"{LONGEST:,} at most, as every value is asked with it, and longer texts do not fit many "
+                "models: give what the court found, not the whole file.",
+            )
+    if row["defendant"].strip() and row["defendant"].strip() not in row["facts"]:
+        place.wrong(
+            "defendant", f"'{row['defendant']}' is not in the facts", "Write the name as in the facts."
+        )
     case_number = row.get("case_number")
     year_in_number = _YEAR.search(case_number or "")
+    if year_in_number and row.get("year", int(year_in_number.group(1))) != int(year_in_number.group(1)):
+        place.wrong(
+            "year",
+            f"is {row['year']}, but the case_number says {year_in_number.group(1)}",
+            "Correct one of them, or leave the year out.",
+        )
     case = Case(
         doc_id=row["id"],
         facts=row["facts"].strip(),

@@ -23,6 +23,8 @@ class Giveaway:
     word: str
     context: str
     """The word with what stands around it."""
+    sentence: int
+    """Where its sentence ends in the text: words of one sentence have one number."""
 
 
 def find(case: Case) -> list[Giveaway]:
@@ -34,8 +36,12 @@ def find(case: Case) -> list[Giveaway]:
             continue
         for match in _pattern(label.key).finditer(text):
             context = text[max(0, match.start() - 6) : match.end() + 6].replace("\n", " ")
-            found.append(Giveaway(label.key, match.group(), context))
+            end = _END.search(text, match.end())
+            found.append(Giveaway(label.key, match.group(), context, end.start() if end else len(text)))
     return found
+
+
+_END = re.compile("[。；！？\n]")
 
 
 @cache

@@ -178,6 +178,20 @@ def test_own_cases_go_into_a_collection_of_their_own(study: store.Study, tmp_pat
         build(study, cases=case_files.read_cases(path), kind="own")
 
 
+def test_a_sentence_is_warned_of_once_for_all_its_labels(study: store.Study) -> None:
+    text = CASES[0].facts + "他随后报警。其妻当晚报警。"
+    case = dataclasses.replace(CASES[0], facts=text, source="own.jsonl:1")
+    first, second = build(study, cases=[case], collection="own", kind="own").warnings
+    (few,) = build(study, cases=[case], collection="own", kind="own", labels=["crime_time"]).warnings
+    assert first.startswith("own.jsonl:1: '他' in '")
+    assert "defendant_sex, " in first
+    assert "judge_sex" in first
+    assert "'妻' in '" in second
+    assert "'晚' in '" in second
+    assert "crime_time" in second
+    assert "defendant_sex" not in few
+
+
 def test_nothing_to_ask_is_an_error_and_writes_nothing(study: store.Study) -> None:
     case = next(case for case in CASES if case.victim is None)
     with pytest.raises(BadInput, match="nothing to ask"):

@@ -307,6 +307,11 @@ FACTS = own()["facts"]
         (own(year=True), ["'year'", "a whole number"]),
         (own(fact="x"), ["'fact'", "not known", "facts"]),
         (own(id="a b"), ["'id'", "no space"]),
+        (own(defendant="王某"), ["own.jsonl:1", "'defendant'", "王某", "not in the facts"]),
+        (own(year=2019), ["own.jsonl:1", "'year'", "is 2019", "says 2020"]),
+        (own(facts=FACTS + "某" * 20_000), ["own.jsonl:1", "'facts'", "20,0", "20,000 at most"]),
+        ('{"id": "a", "facts": "x", "id": "b"}', ["own.jsonl:1", "key 'id'", "given twice"]),
+        ('{"id": "a", "truth": {"months": 1, "months": 2}}', ["own.jsonl:1", "key 'months'", "given twice"]),
         (own(victim=None), ["'victim'", "not_applicable"]),
         (
             own(facts=FACTS.replace("{{crime_time}}", "")),
@@ -364,6 +369,12 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").write_text("\n\n", encoding="utf-8")
     with pytest.raises(BadInput, match="no cases"):
         case_files.read_cases(tmp_path / "empty.jsonl")
+    for text, words in (('id = "a"\n', "[[case]]"), ('[case]\nid = "a"\n', "two brackets")):
+        (tmp_path / "none.toml").write_text(text, encoding="utf-8")
+        with pytest.raises(BadInput) as caught:
+            case_files.read_cases(tmp_path / "none.toml")
+        assert words in str(caught.value.hint)
+        assert "JSON" not in str(caught.value.hint)
     (tmp_path / "bad.toml").write_text("[[case]\n", encoding="utf-8")
     with pytest.raises(BadInput, match="not TOML"):
         case_files.read_cases(tmp_path / "bad.toml")
