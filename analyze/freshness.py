@@ -17,6 +17,8 @@ from analyze.frame import Cell
 
 _HERE = Path(__file__).parent
 _SETTLED = (_HERE / "settled.sql").read_text(encoding="utf-8")
+_UNANALYSED = (_HERE / "unanalysed.sql").read_text(encoding="utf-8")
+_NEWER = (_HERE / "newer.sql").read_text(encoding="utf-8")
 _OUTDATED = (_HERE / "outdated.sql").read_text(encoding="utf-8").format(settled=_SETTLED)
 
 
@@ -43,6 +45,18 @@ class Outdated:
     """The answers are others; if not, an import into the collection came after."""
 
 
+@dataclass(frozen=True, slots=True)
+class Unanalysed:
+    """A model whose answers were never analysed under a coding under which others of the collection were."""
+
+    collection: str
+    coding: str
+    model_key: str
+    model: str
+    temperature: float | None
+    answers: int
+
+
 def note(connection: duckdb.DuckDBPyConnection, cells: Sequence[Cell]) -> list[tuple[Cell, Analysed]]:
     """What an analysis of these cells knows, to be taken before it reads any answer.
 
@@ -60,6 +74,27 @@ def outdated(connection: duckdb.DuckDBPyConnection) -> list[Outdated]:
     if not _in_a_study(connection):
         return []
     return [Outdated(*row) for row in connection.execute(_OUTDATED).fetchall()]
+
+
+def unanalysed(connection: duckdb.DuckDBPyConnection) -> list[Unanalysed]:
+    """The models with answers that an analysis of their collection left out, or that came after it."""
+    if not _in_a_study(connection):
+        return []
+    return [Unanalysed(*row) for row in connection.execute(_UNANALYSED).fetchall()]
+
+
+def newer(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str, str], int]:
+    """How many answers an analysis cannot know, by collection, model's key and coding.
+
+    What was merged in after it bears the date on which it was asked, so the number settled since counts too.
+    """
+    if not _in_a_study(connection):
+        return {}
+    found = {(a, b, c): rows for a, b, c, rows in connection.execute(_NEWER).fetchall()}
+    for row in outdated(connection):
+        key = (row.collection, row.model_key, row.coding)
+        found[key] = max(found.get(key, 0), row.more)
+    return found
 
 
 def _in_a_study(connection: duckdb.DuckDBPyConnection) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from analyze.report.shapes import Audit, Reading, Results
 
 ANSWERED = "answered"
+SINCE = "came since the analysis"
 OUTCOMES = {
     "answered": "Answered",
     "refused": "Refused by the model or its provider",
@@ -85,6 +86,10 @@ def steps(results: Results, audit: Audit, reading: Reading) -> list[Step]:
     for tally in reading.tallies:
         absent[tally.missing or tally.read_as or ""] += tally.rows - tally.usable
     primary = next(v for v in variant_counts(results, reading) if v.variant == results.specs.frame.primary)
+    # What came since the analysis is not read, or it is and no estimate knows of it.
+    unread = max(0, ended - rows - outside)
+    new = min(unread, reading.newer)
+    new_read = max(0, min(used - primary.answers, reading.newer - new))
     found = [
         Step("Queries in the study", audit.queries, (), "queries"),
         Step(
@@ -103,7 +108,8 @@ def steps(results: Results, audit: Audit, reading: Reading) -> list[Step]:
             _losses(
                 [
                     ("outside the design: placebos, or labels that this coding does not have", outside),
-                    ("not read under this coding", ended - rows - outside),
+                    (SINCE, new),
+                    ("not read under this coding", ended - rows - outside - new),
                 ]
             ),
             "rows",
@@ -125,10 +131,11 @@ def steps(results: Results, audit: Audit, reading: Reading) -> list[Step]:
             primary.answers,
             _losses(
                 [
+                    (SINCE, new_read),
                     (
                         "alone in their document, or of a label that could not be estimated",
-                        used - primary.answers,
-                    )
+                        used - primary.answers - new_read,
+                    ),
                 ]
             ),
             "estimated",

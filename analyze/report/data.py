@@ -122,6 +122,7 @@ class _Reader:
             audits=audits,
             further=_chosen(further.read(self.connection), chosen),
             outdated=self._outdated(chosen, audits),
+            unanalysed=self._unanalysed(audits, models, names, collections),
         )
 
     def _outdated(self, chosen: Sequence[tuple[str, str, str]], audits: Sequence[Audit]) -> str | None:
@@ -136,6 +137,39 @@ class _Reader:
         more = f" and {len(of) - MOST_OUTDATED} more" if len(of) > MOST_OUTDATED else ""
         told = "; ".join([*of][:MOST_OUTDATED])
         return f"Not up to date: {told}{more}. Run `evenhand analyze` to bring the figures up to date."
+
+    def _unanalysed(
+        self,
+        audits: Sequence[Audit],
+        models: Sequence[str] | None,
+        codings: Sequence[str],
+        collections: Sequence[str] | None,
+    ) -> str | None:
+        found = [
+            row
+            for row in freshness.unanalysed(self.connection)
+            if row.coding in codings
+            and (models is None or row.model in models or row.model_key in models)
+            and (collections is None or row.collection in collections)
+        ]
+        if not found:
+            return None
+        settings = configurations.read(self.connection)
+        asked = dict.fromkeys(
+            [(a.collection, a.model_key, a.model, a.temperature) for a in audits]
+            + [(row.collection, row.model_key, row.model, row.temperature) for row in found]
+        )
+        called = configurations.called([Configuration(*key, settings.get(key[1], {})) for key in asked])
+        names = {key[:2]: one.name for key, one in zip(asked, called, strict=True)}
+        of: dict[str, list[str]] = {}
+        for row in found:
+            name = f"{names[row.collection, row.model_key]} ({row.answers:,} answers)"
+            of.setdefault(name, []).append(self.texts.coding(row.coding).lower())
+        more = f"; and {len(of) - MOST_OUTDATED} more" if len(of) > MOST_OUTDATED else ""
+        told = "; ".join(
+            f"{name} under the {' and the '.join(own)} coding" for name, own in [*of.items()][:MOST_OUTDATED]
+        )
+        return f"Not analysed: {told}{more}. Run `evenhand analyze` under that coding to have figures of all."
 
     def _analysed(self) -> list[tuple[str, str, str, str]]:
         return self.connection.execute(
@@ -195,6 +229,7 @@ class _Reader:
         tallies = self._tallies(coding)
         variants = {s.name: i for i, s in enumerate(self.specs.specifications)}
         late = len(position)
+        newer = freshness.newer(self.connection)
         found = []
         for cell in wanted:
             own = sorted(
@@ -212,6 +247,7 @@ class _Reader:
                 labels=tuple(sorted(labels.get(cell, []), key=lambda row: position.get(row.label, late))),
                 metrics=tuple(metrics.get(cell, [])),
                 tallies=tuple(tallies.get(cell, [])),
+                newer=newer.get((*cell, coding), 0),
                 by_key={(e.label, e.value, e.variant): e for e in own},
             )
             found.append((cell, reading))

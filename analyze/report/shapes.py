@@ -141,6 +141,8 @@ class Reading:
     metrics: tuple[ModelMetric, ...]
     tallies: tuple[Tally, ...]
     by_key: Mapping[tuple[str, str, str], Estimate] = field(repr=False)
+    newer: int = 0
+    """Answers that came since the analysis."""
 
     def estimate(self, label: str, value: str, variant: str) -> Estimate | None:
         """The estimate of a value in a variant, if there is a row."""
@@ -215,6 +217,8 @@ class Results:
     """Rows of further tables of results, by their names in `tables.toml`."""
     outdated: str | None = None
     """What is not of the answers that the study has now, if anything."""
+    unanalysed: str | None = None
+    """Which models have answers and no figures, if any."""
 
     @property
     def unit(self) -> str:
@@ -240,7 +244,7 @@ class Results:
     def notices(self) -> tuple[str, ...]:
         """The banners that the kinds of the models ask for, each once, of whom, where not of all; and age."""
         kinds = dict.fromkeys(audit.kind for audit in self.audits)
-        found = [] if self.outdated is None else [self.outdated]
+        found = [said for said in (self.outdated, self.unanalysed) if said is not None]
         for kind in kinds:
             if kind in self.texts.notices:
                 names = [audit.name for audit in self.audits if audit.kind == kind]

@@ -69,7 +69,7 @@ def command(
     """
     from analyze import load  # noqa: PLC0415
     from analyze.compare import compare  # noqa: PLC0415
-    from analyze.freshness import outdated  # noqa: PLC0415
+    from analyze.freshness import outdated, unanalysed  # noqa: PLC0415
     from evenhand.commands.analyze import CODINGS, analyze_study  # noqa: PLC0415
     from judifair.coding import designs  # noqa: PLC0415
 
@@ -80,6 +80,7 @@ def command(
             for (coding,) in study.connection.execute("SELECT DISTINCT coding FROM estimates").fetchall()
         }
         done -= {row.coding for row in outdated(study.connection)}
+        done -= {row.coding for row in unanalysed(study.connection)}
         missing = tuple(coding for coding in CODINGS["both"] if coding not in done)
         if missing:
             analyze_study(study, specifications, codings=missing, models=chosen)

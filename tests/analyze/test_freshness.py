@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cellar import Cellar
+from cellar import SPECIFICATIONS, Cellar
 
 import analyze
 import store
-from analyze.freshness import outdated
+from analyze.freshness import outdated, unanalysed
+from analyze.report import account
+from analyze.report.account import SINCE
 from analyze.report.data import read
 
 MODELS = (("Sommelier 7B", "api", 0.0), ("Taster XL", "api", 0.0))
@@ -91,3 +93,31 @@ def test_an_import_into_the_collection_may_have_corrected_true_judgments(
     assert outdated(study.connection) == []
     study.connection.execute(run, ["cellar"])
     assert "an import since" in told(study, specifications)
+
+
+def test_a_model_that_was_never_analysed_is_told(tmp_path: Path) -> None:
+    cellar = Cellar(models=MODELS, wines=6)
+    path = tmp_path / "specifications.toml"
+    path.write_text(SPECIFICATIONS, encoding="utf-8")
+    with cellar.open() as study:
+        again(study, path, ("Sommelier 7B",))
+        assert {(row.model, row.coding, row.answers) for row in unanalysed(study.connection)} == {
+            ("Taster XL", "careful", 66), ("Taster XL", "hasty", 66),
+        }  # fmt: skip
+        notice = told(study, path)
+        assert "Not analysed: Taster XL (66 answers) under the careful and the hasty coding." in notice
+        assert "Not up to date" not in notice
+        assert read(study, path, models=["Sommelier 7B"]).notices() == ()
+        analyze.run(study, path, codings=["careful"], audit=False, inference=False)
+        assert "Taster XL (66 answers) under the hasty coding" in told(study, path)
+        again(study, path)
+        assert read(study, path).notices() == ()
+
+
+def test_the_account_says_of_newer_answers_that_they_are_newer(analysed: tuple[store.Study, Path]) -> None:
+    study, specifications = analysed
+    answer(study, "Taster XL")
+    results = read(study, specifications)
+    audit = next(audit for audit in results.audits if audit.model == "Taster XL")
+    losses = [loss for step in account.steps(results, audit, audit.main) for loss in step.losses]
+    assert (SINCE, 1) in [(loss.reason, loss.rows) for loss in losses]

@@ -1,0 +1,16 @@
+-- Models that have answers in a collection of which others were analysed under a coding, and they were not.
+WITH answered AS (
+    SELECT q.collection, l.model_key, count(*) AS answers
+    FROM latest AS l
+    JOIN queries AS q USING (query_id)
+    WHERE q.retired_at IS NULL AND l.outcome = 'answered'
+    GROUP BY ALL
+), codings AS (
+    SELECT DISTINCT collection, coding FROM analyses
+)
+SELECT c.collection, c.coding, m.model_key, m.model, m.temperature, w.answers
+FROM codings AS c
+JOIN answered AS w USING (collection)
+JOIN models AS m USING (model_key)
+WHERE (c.collection, c.coding, w.model_key) NOT IN (SELECT (collection, coding, model_key) FROM analyses)
+ORDER BY c.collection, m.model, m.temperature NULLS FIRST, m.model_key, c.coding
