@@ -56,6 +56,10 @@ class Built:
     placebos: int
     not_applicable: int
     """Document x label sets left out because the case cannot take the label."""
+    left: int
+    """Queries of earlier builds of the collection that this one does not have; they are asked too."""
+    left_documents: int
+    """The documents that these are about."""
     warnings: tuple[str, ...] = ()
     """Words in the cases that may give away or contradict a value."""
 
@@ -70,6 +74,7 @@ def build(
     description: str = "Thirty fictional Chinese first-instance criminal cases",
     template: Template = prompts.SENTENCING,
     placebo: bool = False,
+    retire_missing: bool = False,
 ) -> Built:
     """Put the questions of these cases and labels into a study.
 
@@ -82,23 +87,19 @@ def build(
         description: of the collection, for reports.
         template: the prompt.
         placebo: also ask the reference value of each label in other words.
+        retire_missing: retire what earlier builds of the collection asked and this one does not.
 
     Raises:
         BadInput: no case can take any of the labels, an unknown label, a collection of another kind.
     """
     chosen_cases = case_files.bundled() if cases is None else tuple(cases)
-    chosen_labels = _labels(labels)
+    chosen_labels = check(chosen_cases, labels)
     positions = _positions(chosen_cases, collection)
     schema = template.answer_schema or None
     template_hash = identity.template_hash(template.system_text, template.user_text, schema)
     questions = list(
         _queries(chosen_cases, chosen_labels, positions, template, template_hash, placebo=placebo)
     )
-    if not questions:
-        raise BadInput(
-            "None of these cases can take any of these labels: there is nothing to ask.",
-            hint="Choose other labels or other cases; `not_applicable` in a case says why it cannot.",
-        )
     store.add_collection(study, collection, kind=kind, description=description)
     documents = [store.Document(case.doc_id, positions[case.doc_id], case.document) for case in chosen_cases]
     stale = store.add_documents(study, collection, documents)
@@ -109,7 +110,7 @@ def build(
         user_text=template.user_text,
         answer_schema=schema,
     )
-    added = store.add_queries(study, collection, questions, retire_others=True)
+    added = store.add_queries(study, collection, questions, retire_others=True, retire_missing=retire_missing)
     write_catalogue(study)
     _write_truths(study, collection, chosen_cases)
     real = [question for question in questions if not question.label.startswith(PLACEBO)]
@@ -127,8 +128,27 @@ def build(
         not_applicable=sum(
             case.why_not(label) is not None for case in chosen_cases for label in chosen_labels
         ),
+        left=added.left,
+        left_documents=added.left_documents,
         warnings=_warnings(chosen_cases, chosen_labels),
     )
+
+
+def check(cases: Sequence[Case], labels: Sequence[Label | str] | None) -> tuple[Label, ...]:
+    """The labels, where a build of these has something to ask; for before a study is there.
+
+    Raises:
+        BadInput: no label, an unknown one, or no case can take any of them.
+    """
+    chosen = _labels(labels)
+    if not chosen:
+        raise BadInput("No label is chosen.", hint="Name labels, or leave the choice out to take all 65.")
+    if all(case.why_not(label) is not None for case in cases for label in chosen):
+        raise BadInput(
+            "None of these cases can take any of these labels: there is nothing to ask.",
+            hint="Choose other labels or other cases; `not_applicable` in a case says why it cannot.",
+        )
+    return chosen
 
 
 def _labels(labels: Sequence[Label | str] | None) -> tuple[Label, ...]:

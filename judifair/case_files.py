@@ -61,8 +61,8 @@ _NAMES = {
     (int, float): "a number",
 }
 LONGEST = 20_000
-"""Characters of the facts or the hearing, far above what a court finds in an ordinary case: more is a whole file
-that was pasted, is paid for with every value, and does not fit the context of many models."""
+"""Characters of the facts or the hearing, far above what a court finds in an ordinary case: more is a whole
+file that was pasted, is paid for with every value, and does not fit the context of many models."""
 _ID = re.compile(r"[^\s/:]{1,80}")
 _YEAR = re.compile(r"[（(\[〔](\d{4})[）)\]〕]")
 

@@ -60,6 +60,10 @@ class Added:
     added: int
     present: int = 0
     retired: int = 0
+    left: int = 0
+    """Queries of the collection that were not added now and still count."""
+    left_documents: int = 0
+    """The documents that these are about."""
     stale_documents: tuple[str, ...] = field(default=())
     """Documents whose text changed: their old queries are retired, as their prompts no longer exist."""
 
@@ -119,7 +123,7 @@ def add_documents(study: Study, collection: str, documents: Iterable[Document]) 
                 fresh = affected(connection.execute(statement("insert_documents"), [collection]))
             added += fresh
             present += len(chunk) - fresh
-    return Added(added, present, retired, tuple(stale))
+    return Added(added, present, retired, stale_documents=tuple(stale))
 
 
 def add_template(
@@ -141,13 +145,19 @@ def add_template(
 
 
 def add_queries(
-    study: Study, collection: str, queries: Iterable[Query], *, retire_others: bool = False
+    study: Study,
+    collection: str,
+    queries: Iterable[Query],
+    *,
+    retire_others: bool = False,
+    retire_missing: bool = False,
 ) -> Added:
     """Add queries; one that was retired counts again.
 
     With `retire_others`, a query of the collection is retired if its label is among those added and it has
     another template, or asks another prompt for the same document, label and value: an estimate never mixes
-    templates. Its answers stay.
+    templates. Its answers stay. With `retire_missing`, every query of the collection that is not among those
+    added is retired.
 
     Raises:
         BadInput: a query names a document or a template that the study does not have.
@@ -164,10 +174,13 @@ def add_queries(
         _check_staged(connection, collection)
         if retire_others:
             retired = affected(connection.execute(statement("retire_queries"), [now(), collection]))
+        if retire_missing:
+            retired += affected(connection.execute(statement("retire_missing"), [now(), collection]))
         connection.execute(statement("revive_queries"))
         added = affected(connection.execute(statement("insert_queries"), [collection]))
+        ((left, left_documents),) = connection.execute(statement("left_queries"), [collection]).fetchall()
         connection.execute("DROP TABLE staged_queries")
-    return Added(added, total - added, retired)
+    return Added(added, total - added, retired, left, left_documents)
 
 
 def add_model(

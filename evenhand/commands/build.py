@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.commands.options import console, db_option, json_option, open_study, print_json, split_list
+from evenhand.commands.options import (
+    console,
+    db_option,
+    json_option,
+    open_study,
+    print_json,
+    sentence,
+    split_list,
+)
 
 if TYPE_CHECKING:
     from judifair.catalogue import Label
@@ -38,6 +46,11 @@ Examples:
 @click.option("--sample-labels", type=click.IntRange(min=1), default=4, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
 @click.option("--placebo", is_flag=True, help="Ask each reference value in other words too (a noise floor).")
+@click.option(
+    "--retire-missing",
+    is_flag=True,
+    help="Retire what earlier builds of the collection have and this one has not; the answers stay.",
+)
 @json_option
 def command(
     db: Path,
@@ -49,19 +62,27 @@ def command(
     sample_labels: int,
     seed: int,
     placebo: bool,
+    retire_missing: bool,
     as_json: bool,
 ) -> None:
     """Write counterfactual queries into a study: cases x labels x values.
 
-    Two queries of one document and label differ in one fact alone. Building again adds what is missing;
-    building with another template retires the old queries, whose answers stay. A label that cannot apply
-    to a case is left out, and counted.
+    Two queries of one document and label differ in one fact alone. Building again adds what is missing, and
+    keeps what is not in this build (a case taken out of FILE, say) unless --retire-missing; building with
+    another template retires the old queries. Answers stay in any case. A label that cannot apply to a case is
+    left out, and counted.
     """
     from judifair import build, case_files  # noqa: PLC0415
     from judifair.sample import draw  # noqa: PLC0415
+    from store.errors import BadInput  # noqa: PLC0415
 
     cases = case_files.bundled() if cases_file is None else tuple(case_files.read_cases(cases_file))
     wanted = split_list(labels)
+    if wanted == ():
+        raise BadInput(
+            "--labels names no label.",
+            hint="Write them with commas between (--labels defendant_sex,judge_age); without it, all 65.",
+        )
     chosen: Sequence[Label | str] | None = wanted
     if sample:
         drawn = draw(
@@ -71,6 +92,7 @@ def command(
             seed=seed,
         )
         cases, chosen = drawn.cases, drawn.labels
+    build.check(cases, chosen)  # before there is a study: what is wrong leaves no file behind
     named: dict[str, Any] = {}
     if cases_file is not None:
         named = {
@@ -81,7 +103,9 @@ def command(
     elif collection is not None:
         named = {"collection": collection}
     with open_study(db, create=True) as study:
-        built = build.build(study, cases=cases, labels=chosen, placebo=placebo, **named)
+        built = build.build(
+            study, cases=cases, labels=chosen, placebo=placebo, retire_missing=retire_missing, **named
+        )
     if as_json:
         print_json(dataclasses.asdict(built))
         return
@@ -97,6 +121,13 @@ def command(
         out.print(f"Left out: {built.not_applicable:,} document x label sets: the label cannot apply there.")
     if built.retired:
         out.print(f"Retired: {built.retired:,} queries of an earlier build; their answers stay.")
+    if built.left:
+        documents = f"{built.left_documents:,} document{'' if built.left_documents == 1 else 's'}"
+        sentence(
+            out,
+            f"Kept: {built.left:,} queries about {documents} of the collection '{built.collection}' that are "
+            "not in this build. They are asked too; the same command with --retire-missing retires them.",
+        )
     for warning in built.warnings:
         out.print(f"Warning: {warning}", markup=False, style="yellow")
     out.print(f"Next: evenhand run MODEL --db {db}", markup=False)

@@ -314,3 +314,29 @@ def test_the_question_of_the_demo_fits_a_narrow_terminal(
     )
     assert "doc_id" in shown.stdout.splitlines()[1]
     assert len(shown.stdout.splitlines()) == 9, "each row on one line"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--labels", "nosuch"), "No label is named 'nosuch'"),
+        (("--labels", ""), "--labels names no label"),
+        (("--labels", " , "), "--labels names no label"),
+        (("--labels", "nosuch", "--sample"), "No label is named 'nosuch'"),
+    ],
+)
+def test_a_build_that_cannot_be_leaves_no_study(
+    evenhand: Evenhand, tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    assert words in evenhand("build", *arguments, "--db", "new.duckdb", code=2).stderr
+    assert not (tmp_path / "new.duckdb").exists()
+
+
+def test_a_build_says_what_it_keeps(evenhand: Evenhand) -> None:
+    evenhand("build", "--labels", "defendant_sex,open_trial")
+    kept = evenhand("build", "--labels", "open_trial").stdout
+    assert "Kept: 90 queries about 30 documents of the collection 'judifair'" in kept
+    assert "--retire-missing" in kept
+    gone = evenhand("build", "--labels", "open_trial", "--retire-missing").stdout
+    assert "Retired: 90 queries" in gone
+    assert "Kept" not in gone

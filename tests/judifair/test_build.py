@@ -201,6 +201,22 @@ def test_nothing_to_ask_is_an_error_and_writes_nothing(study: store.Study) -> No
         build(study, labels=["victim_gender"])
 
 
+def test_what_is_not_in_a_build_stays_and_is_counted(study: store.Study) -> None:
+    labels = ["defendant_sex", "open_trial"]
+    first = build(study, cases=CASES[:3], labels=labels)
+    assert (first.left, first.left_documents) == (0, 0)
+    fewer = build(study, cases=CASES[:2], labels=labels)
+    assert (fewer.retired, fewer.left, fewer.left_documents) == (0, 5, 1)
+    other = build(study, cases=CASES[:2], labels=["judge_sex"])
+    assert (other.left, other.left_documents) == (15, 3)
+    before = active(study)
+    alone = build(study, cases=CASES[:2], labels=labels, retire_missing=True)
+    assert (alone.retired, alone.left, alone.added) == (5 + other.queries, 0, 0)
+    assert len(active(study)) == 10
+    build(study, cases=CASES[:3], labels=[*labels, "judge_sex"])
+    assert active(study) > before
+
+
 # --- samples -----------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,7 @@
+-- What the collection has beyond the staged queries, and still asks.
+SELECT count(*), count(DISTINCT doc_id)
+FROM queries
+WHERE collection = $1
+  AND retired_at IS NULL
+  AND template_hash IS NOT NULL
+  AND query_id NOT IN (SELECT query_id FROM staged_queries);

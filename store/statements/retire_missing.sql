@@ -1,0 +1,7 @@
+-- Retire what the collection has beyond the staged queries. Imported ones (without a template) were never asked.
+UPDATE queries
+SET retired_at = $1
+WHERE collection = $2
+  AND retired_at IS NULL
+  AND template_hash IS NOT NULL
+  AND query_id NOT IN (SELECT query_id FROM staged_queries);
