@@ -10,6 +10,10 @@ import click
 from evenhand.commands.options import console, db_option, json_option, print_json
 
 SCREEN_ROWS = 1_000
+MOST_SCREEN_ROWS = 5_000
+"""Laying out a table of more takes longer than anybody reads it."""
+LONGEST_CELL = 4_000
+"""Characters of a cell in a table; a whole answer, and not what a mistaken join of texts makes."""
 JSON_ROWS = 1_000_000
 _BORDER = 3
 """Columns of the screen between two cells."""
@@ -29,7 +33,8 @@ Examples:
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
-    help=f"Rows at most. [default: {SCREEN_ROWS:,}; with --json {JSON_ROWS:,}, and more is an error]",
+    help=f"Rows at most. [default: {SCREEN_ROWS:,}, and up to {MOST_SCREEN_ROWS:,} in a table; with --json "
+    f"{JSON_ROWS:,}, and more is an error]",
 )
 @click.option(
     "--timeout",
@@ -51,6 +56,8 @@ def command(query: str, db: Path, limit: int | None, timeout: float, as_json: bo
 
     text = sys.stdin.read() if query == "-" else query
     cap = limit if limit is not None else (JSON_ROWS if as_json else SCREEN_ROWS)
+    if not as_json:
+        cap = min(cap, MOST_SCREEN_ROWS)
     rows = run_sql(db, text, limit=cap, timeout_s=timeout)
     if as_json:
         if rows.truncated:
@@ -65,7 +72,8 @@ def command(query: str, db: Path, limit: int | None, timeout: float, as_json: bo
         return
     _print_table(rows.columns, rows.rows)
     if rows.truncated:
-        click.echo(f"The first {cap:,} rows; there are more (--limit).", err=True)
+        more = "--limit" if cap < MOST_SCREEN_ROWS else "a table shows no more; `evenhand export` writes all"
+        click.echo(f"The first {cap:,} rows; there are more ({more}).", err=True)
     if rows.live:
         click.echo("Answered by the running process.", err=True)
 
@@ -108,4 +116,7 @@ def _print_records(columns: tuple[str, ...] | list[str], rows: list[tuple[object
 
 
 def _shown(cell: object) -> str:
-    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+    text = f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+    if len(text) > LONGEST_CELL:
+        return f"{text[:LONGEST_CELL]}… [cut: {len(text):,} characters; --json and export give all]"
+    return text

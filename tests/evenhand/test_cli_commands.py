@@ -340,3 +340,16 @@ def test_a_build_says_what_it_keeps(evenhand: Evenhand) -> None:
     gone = evenhand("build", "--labels", "open_trial", "--retire-missing").stdout
     assert "Retired: 90 queries" in gone
     assert "Kept" not in gone
+
+
+def test_long_cells_and_many_rows_are_cut_in_tables_alone(evenhand: Evenhand) -> None:
+    evenhand("build", "--labels", "open_trial")
+    long = evenhand("sql", "SELECT repeat('x', 50000) AS a, 1 AS b")
+    assert 4_000 <= long.stdout.count("x") < 4_100
+    assert "50,000 characters" in long.stdout.replace("\n", "").replace("│", "").replace("  ", "")
+    assert json.loads(evenhand("sql", "SELECT repeat('x', 50000) AS a", "--json").stdout) == [
+        {"a": "x" * 50_000}
+    ]
+    many = evenhand("sql", "SELECT range FROM range(9000)", "--limit", "8000")
+    assert "The first 5,000 rows; there are more (a table shows no more; `evenhand export`" in many.stderr
+    assert len(json.loads(evenhand("sql", "SELECT range FROM range(9000)", "--json").stdout)) == 9000
