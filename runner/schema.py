@@ -18,6 +18,7 @@ Counts = Literal["reserved", "used"]
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _LOOKS_LIKE_A_KEY = re.compile(r"(sk|pk|gsk|key|AIza|hf)[-_]|[A-Za-z0-9]{28,}")
+_ENDPOINT = "/chat/completions"
 _SECRET_HEADERS = frozenset({"authorization", "api-key", "x-api-key", "proxy-authorization", "cookie"})
 
 _P = TypeVar("_P", bound="Part")
@@ -140,7 +141,14 @@ def _base_url(url: str) -> str:
         raise PydanticCustomError(
             "base_url", "must be a URL that begins with http:// or https://, no password in it"
         )
-    return url.rstrip("/")
+    url = url.rstrip("/")
+    if url.endswith(_ENDPOINT):
+        raise PydanticCustomError(
+            "base_url",
+            "must end before /chat/completions, which is added: write {fix}",
+            {"fix": url.removesuffix(_ENDPOINT).rstrip("/")},
+        )
+    return url
 
 
 class Provider(Part):
@@ -175,7 +183,25 @@ class Provider(Part):
                 "headers must not hold {name}: name the variable in `keys`, its header in `key_header`",
                 {"name": secret[0]},
             )
+        _check_start(self.limits, self.limits, ())
+        for name, offer in self.models.items():
+            _check_start(offer.limits, offer.limits.over(self.limits), ("models", name))
         return self
+
+
+def _check_start(given: Limits, whole: Limits, where: tuple[str, ...]) -> None:
+    """Refuse a table that asks to begin with more open requests than there may be at most."""
+    if "start_in_flight" in given.model_fields_set and whole.start_in_flight > whole.in_flight:
+        raise PydanticCustomError(
+            "start",
+            "is {start}, more than in_flight, which is {most}{default}; lower it, or raise in_flight",
+            {
+                "start": whole.start_in_flight,
+                "most": whole.in_flight,
+                "default": "" if "in_flight" in whole.model_fields_set else " unless said",
+                "path": (*where, "limits", "start_in_flight"),
+            },
+        )
 
 
 class File(Part):

@@ -57,6 +57,7 @@ def explain(error: ValidationError, file: Path, text: str) -> BadInput:
         path = list(mistake["loc"])
         if mistake["type"] == "unknown_key":
             path.append(mistake["ctx"]["key"])
+        path += mistake.get("ctx", {}).get("path", ())
         message = "is missing" if mistake["type"] == "missing" else mistake["msg"]
         line = line_of(text, path)
         where = f"line {line}, " if line else ""

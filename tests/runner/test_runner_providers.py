@@ -114,6 +114,21 @@ def test_an_address_of_our_own_takes_the_place_of_the_files(write):
             "first and second.*different temperature",
         ),
         ("[providers.first]", "[provider.first]", "unknown key .did you mean 'providers'"),
+        (
+            '"http://second.example/v1"',
+            '"http://second.example/v1/chat/completions/"',
+            "line 14, providers.second.base_url: .*is added: write http://second.example/v1$",
+        ),
+        (
+            "in_flight = 4",
+            "in_flight = 4, start_in_flight = 5",
+            "line 4, providers.first.limits.start_in_flight: is 5, more than in_flight, which is 4; lower it",
+        ),
+        (
+            'id = "judge"',
+            'id = "judge"\nlimits = { start_in_flight = 300 }',
+            "line 19, providers.second.models.judge.limits.start_in_flight: .*which is 256 unless said",
+        ),
         ("style = { seed = false }", 'headers = { Authorization = "x" }', "must not hold Authorization"),
     ],
 )
@@ -124,7 +139,7 @@ def test_each_mistake_is_told_with_its_place_and_the_fix(write, old, new, expect
     path = write(GOOD.replace(old, new, 1))
     text = failure(path)
     assert str(path) in text
-    assert re.search(expected, text), text
+    assert re.search(expected, text, re.MULTILINE), text
 
 
 def test_a_key_written_in_the_file_is_refused_and_not_repeated(write):
