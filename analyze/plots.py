@@ -53,5 +53,7 @@ def plot(
     }
     figure = draw[name]()
     if figure is None:
-        raise BadInput(f"there is nothing to draw in the figure {name!r}", hint="No value has an estimate.")
+        raise BadInput(
+            f"there is nothing to draw in the figure {name!r}", hint="No value has a p; see the report."
+        )
     return save(figure, path, notices=results.notices())

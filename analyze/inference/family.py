@@ -51,7 +51,7 @@ def label_tests(scored: Sequence[Scored], results: FlipResults) -> list[LabelTes
             row = replace(
                 row,
                 wald=results.wald[at] if np.isfinite(results.wald[at]) else None,
-                wald_p=float(stats.chi2.sf(results.wald[at], rank))
+                wald_p=float(stats.f.sf(results.wald[at] / rank, rank, scores.sample.documents - 1))
                 if np.isfinite(results.wald[at])
                 else None,
                 flip_p=float(p[at]),

@@ -63,6 +63,7 @@ class LabelTest:
     family: int = 0
     wald: float | None = None
     wald_p: float | None = None
+    """By F, with as many degrees of freedom as values, and the clusters less one."""
     flip_p: float | None = None
     patterns: int | None = None
     enumerated: bool | None = None

@@ -121,13 +121,13 @@ def steps(results: Results, audit: Audit, reading: Reading) -> list[Step]:
             "usable",
         ),
         Step(
-            "In the sample of the primary variant",
+            f"In the sample of the {texts.counting}",
             used,
             _losses([("excluded by the rules of the sample", usable - used)]),
             "used",
         ),
         Step(
-            "In a regression of the primary variant",
+            f"In a regression of the {texts.counting}",
             primary.answers,
             _losses(
                 [

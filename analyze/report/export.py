@@ -76,8 +76,18 @@ def to_csv(sheet: Sheet, notices: Sequence[str] = ()) -> str:
     extra = [" ".join(notices)] if notices else []
     writer.writerow([*(column.key for column in sheet.columns), *(["notice"] if extra else [])])
     for row in sheet.rows:
-        writer.writerow([*("" if v is None else safe_cell(v) for v in row), *map(safe_cell, extra)])
+        cells = (_csv_cell(column, v) for column, v in zip(sheet.columns, row, strict=True))
+        writer.writerow([*cells, *map(safe_cell, extra)])
     return out.getvalue()
+
+
+def _csv_cell(column: Column, value: Any) -> Any:
+    """A count is a whole number, also where it is a metric and stored as a figure."""
+    if value is None:
+        return ""
+    if column.kind == "count" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return safe_cell(value)
 
 
 def to_markdown(sheet: Sheet, notices: Sequence[str] = ()) -> str:

@@ -65,7 +65,7 @@ def _alike(results: Results, audit: Audit, reading: Reading, primary: Estimate) 
         texts.measure,
         texts.higher if by.coef > 0 else texts.lower,
         estimate(by, "coef", numbers.decimal(abs(by.coef), 2)),
-        f" {results.unit}" if by is level else " (primary variant)",
+        f" {results.unit}" if by is level else f" ({texts.variant(primary.variant)})",
         "" if _no_spread(by) else " on average",
         estimate(primary, "documents", numbers.count(primary.documents)),
         texts.counted(primary.documents),

@@ -191,6 +191,8 @@ def _inconsistency(results: Results, audit: Audit) -> Markup | None:
 
 
 def _heatmap(results: Results) -> Markup | None:
+    if len(results.audits) < 2:
+        return None
     figure = labels.heatmap(results, chinese=True)
     return None if figure is None else Markup(drawing.svg(figure, title="Labels against models", salt="hm"))
 

@@ -43,13 +43,10 @@ def strongest(results: Results, reading: Reading, label: str) -> Cell | None:
 def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None = None) -> Figure | None:
     """Labels against models: the colour is the effect in the unit, a triangle its direction.
 
-    A filled triangle is p < 0.05, an open one p < 0.1. None where fewer than two models were analysed under
-    the coding.
+    A filled triangle is p < 0.05, an open one p < 0.1. None where no value has a p under the coding.
     """
     coding = coding or results.codings[0]
     audits = [audit for audit in results.audits if audit.reading(coding)]
-    if len(audits) < 2:
-        return None
     readings = [reading for audit in audits if (reading := audit.reading(coding)) is not None]
     designs = {label: design for reading in readings for label, design in reading.designs.items()}
     cells = {label: [strongest(results, reading, label) for reading in readings] for label in designs}

@@ -235,6 +235,12 @@ class Results:
         """The same of one audit under one coding."""
         return replace(self, audits=(replace(audit, readings=(reading,)),))
 
+    def asked(self) -> list[Design]:
+        """The labels that any model was asked under its leading coding, in the design's order."""
+        labels = {row.label for audit in self.audits for row in audit.main.labels}
+        designs = {label: d for audit in self.audits for label, d in audit.main.designs.items()}
+        return [design for label, design in designs.items() if label in labels]
+
     def settings(self) -> tuple[str, ...]:
         """The settings by which the models differ, and the usual ones that any of them has."""
         usual = ("top_p", "max_tokens", "seed")

@@ -244,7 +244,7 @@ def values(results: Results) -> Sheet:
         Column("effect_primary", f"Effect {frame.primary}", "signed", 3, rank=SPARE),
         Column("primary_low", "95% from", "signed", 3, rank=SPARE),
         Column("primary_high", "to", "signed", 3, rank=SPARE),
-        Column("p", "p", "p", rank=ESSENTIAL),
+        Column("p", results.texts.p_heading(frame.primary), "p", rank=ESSENTIAL),
         Column("n", "n", "count"),
         Column("documents", results.texts.documents.capitalize(), "count"),
         Column("changers", "Changed", "count"),

@@ -10,6 +10,8 @@ Everything has a neutral default, so that a domain may begin without any. The ke
     outcome             what the answers are measured in, and how
     inconsistency       what it means that answers change
     document, documents what a document is called: "case", "cases"
+    counting            the variant by whose p biased labels are counted: "variant as in the paper"
+    p                   the scale of that variant, short, beside its p: "ln"
     measure             what moves, with its article: "the sentence"
     higher, lower       how a shift of it is said: "longer", "shorter"
     cautions            list: what not to conclude
@@ -87,6 +89,8 @@ class Texts:
     )
     document: str = "document"
     documents: str = "documents"
+    counting: str = "main variant"
+    p: str = ""
     measure: str = "the answer"
     higher: str = "higher"
     lower: str = "lower"
@@ -100,6 +104,10 @@ class Texts:
     read_as: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
     glossary: tuple[Term, ...] = ()
+
+    def p_heading(self, primary: str) -> str:
+        """The heading of p where effects of another variant than `primary` stand beside it."""
+        return f"p, {self.p or primary}"
 
     def group(self, key: str) -> str:
         """A group of labels, for people."""

@@ -128,9 +128,12 @@ def test_an_svg_asks_for_nothing_and_keeps_its_text(results: Results) -> None:
         parse(text)
 
 
-def test_the_heatmap_needs_two_models(tmp_path: Path) -> None:
+def test_a_heatmap_can_be_of_one_model_and_needs_a_p(tmp_path: Path) -> None:
     opened, specifications = Cellar(wines=6).analysed(tmp_path)
     with opened:
+        path = plots.plot(opened, specifications, "heatmap", tmp_path / "h.svg")
+        assert "Sommelier 7B" in path.read_text(encoding="utf-8")
+        opened.connection.execute("UPDATE estimates SET p = NULL")
         assert labels.heatmap(read(opened, specifications)) is None
         with pytest.raises(BadInput, match="nothing to draw"):
             plots.plot(opened, specifications, "heatmap", tmp_path / "h.png")
