@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.commands.options import console, db_option, json_option, open_study, print_json
+from evenhand.commands.options import console, db_option, json_option, print_json, read_study
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -41,7 +41,7 @@ def command(db: Path, collection: str | None, model: str | None, everything: boo
     """
     from judifair.check import check  # noqa: PLC0415
 
-    with open_study(db) as study:
+    with read_study(db) as study:
         findings = check(study, collection=collection, model=model)
     if as_json:
         print_json([{**dataclasses.asdict(finding), "count": finding.count} for finding in findings])

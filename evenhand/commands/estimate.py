@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evenhand.commands.options import console, db_option, json_option, open_study, print_json, split_list
+from evenhand.commands.options import console, db_option, json_option, print_json, read_study, split_list
 from evenhand.commands.run import command as run_command
 from evenhand.commands.selection import selection, selection_options
 
@@ -94,7 +94,7 @@ def command(
             entry = replace(entry, model=gguf.stem)
         asked.append(Asked(entry.settings(**settings), entry))
     options = RunOptions(repeats=repeats, retry_outcomes=split_list(retry) or (), in_flight=in_flight)
-    with open_study(db) as study:
+    with read_study(db) as study:
         found = estimate(
             study, asked, selection(collection, labels, documents, limit, shard), options, batch=batch
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.commands.options import console, db_option, json_option, open_study, print_json
+from evenhand.commands.options import console, db_option, json_option, open_study, print_json, read_study
 
 if TYPE_CHECKING:
     from store.runs import Run
@@ -36,7 +36,7 @@ def command(db: Path, aside: str | None, again: str | None, as_json: bool) -> No
 
     if aside and again:
         raise BadInput("--set-aside and --count-again are two commands.", hint="Give one of them.")
-    with open_study(db) as study:
+    with open_study(db) if aside or again else read_study(db) as study:
         if aside or again:
             run_id = runs.set_aside(study, aside or again or "", aside=bool(aside))
             click.echo(f"Run {run_id} {'no longer counts' if aside else 'counts again'}.", err=as_json)

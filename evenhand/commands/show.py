@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.commands.options import console, db_option, json_option, open_study, print_json
+from evenhand.commands.options import console, db_option, json_option, print_json, read_study
 
 
 @click.command(
@@ -28,7 +28,7 @@ def command(query: str, db: Path, as_json: bool) -> None:
     """
     from judifair.show import show  # noqa: PLC0415
 
-    with open_study(db) as study:
+    with read_study(db) as study:
         shown = show(study, query)
     if as_json:
         print_json(shown.as_dict())

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from evenhand.commands.options import console, db_option, json_option, open_study, print_json, sentence
+from evenhand.commands.options import console, db_option, json_option, print_json, read_study, sentence
 
 
 @click.command(
@@ -52,7 +52,7 @@ def _show(db: Path, *, as_json: bool) -> bool:
 def _show_last(db: Path, *, as_json: bool) -> None:
     from store import runs  # noqa: PLC0415
 
-    with open_study(db) as study:
+    with read_study(db) as study:
         found = [run for run in runs.list_runs(study) if run.kind == "run"]
     if not found:
         if as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -353,3 +354,20 @@ def test_long_cells_and_many_rows_are_cut_in_tables_alone(evenhand: Evenhand) ->
     many = evenhand("sql", "SELECT range FROM range(9000)", "--limit", "8000")
     assert "The first 5,000 rows; there are more (a table shows no more; `evenhand export`" in many.stderr
     assert len(json.loads(evenhand("sql", "SELECT range FROM range(9000)", "--json").stdout)) == 9000
+
+
+def test_what_only_reads_works_in_a_folder_that_may_not_be_written(
+    evenhand: Evenhand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evenhand("build", "--labels", "open_trial")
+    monkeypatch.setattr("os.access", lambda path, mode: not mode & os.W_OK)
+    for command in (
+        ("status",),
+        ("runs",),
+        ("check",),
+        ("show", "theft-ebike:open_trial"),
+        ("estimate", "gpt-4o-mini"),
+        ("sql", "SELECT count(*) FROM queries"),
+    ):
+        evenhand(*command)
+    assert "may not be written" in evenhand("runs", "--set-aside", "0", code=2).stderr
