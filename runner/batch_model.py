@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -21,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 from runner.batch_api import ApiFault, BatchApi
 from runner.batch_file import Piece, Pieces, endpoint
-from runner.batch_lines import Ledger, Maker
+from runner.batch_harvest import Harvester
+from runner.batch_lines import Maker
 from runner.batch_shared import BatchShared, Stopped
-from runner.batch_words import ENDED, errors, failure, most_common, refused, too_much_queued
+from runner.batch_words import ENDED, errors, failure, refused, too_much_queued
 from runner.counters import LaneCounters, ModelCounters
 from runner.options import Asked
-from runner.outcome import Answer
 from store import batches
 from store.batches import Batch
 from store.errors import BadInput, RunFailed
@@ -56,7 +55,7 @@ class BatchModel:
         self._waiting: set[uuid.UUID] = set()
         self._one_ended = asyncio.Event()
         self._shown: dict[uuid.UUID, tuple[Any, ...]] = {}
-        self._maker = Maker(
+        maker = Maker(
             shared.run_id,
             self.settings.model_key,
             self.name,
@@ -64,6 +63,7 @@ class BatchModel:
             1 - self.route.batch_discount,
             counters.returned_models,
         )
+        self._harvester = Harvester(self.name, shared, maker, counters, self.lane)
 
     # The steps of a run, in order
 
@@ -259,76 +259,15 @@ class BatchModel:
 
     async def _harvest(self, batch: Batch, info: Mapping[str, Any]) -> None:
         """Store what an ended batch brought; it is closed only when all of that is committed."""
-        shared, api = self._shared, self._api(batch)
-        wanted = batches.items(shared.study, batch)
-        ledger = Ledger(wanted, batches.stored(shared.study, batch, list(wanted)), shared.redactor)
-        lost = []
-        for what in ("output_file_id", "error_file_id"):
-            file_id = info.get(what)
-            if not isinstance(file_id, str) or not file_id:
-                continue
-
-            async def read(number: int, file_id: str = file_id) -> None:
-                if number:
-                    ledger.again()
-                await self._read_file(api, file_id, batch, ledger)
-
-            try:
-                await shared.patiently(f"{self.name}: results of batch {batch.batch_id}", read)
-            except ApiFault as error:
-                if error.fault.status not in (404, 410):
-                    raise
-                lost.append(f"its file {file_id} is gone: {error.fault.message}")
-        await shared.writer.flush()
-        reasons = ledger.reasons()
-        for fault in ledger.left.values():
-            self.lane.failed(fault, time.time())
-        self.left.update(reasons)
-        notes = [errors(info, shared.redactor), *lost]
-        if ledger.strange:
-            notes.append(f"{ledger.strange:,} lines were not about its queries")
-        if ledger.repeated:
-            notes.append(f"{ledger.repeated:,} lines came twice")
-        if reasons:
-            notes.append(f"{ledger.unsettled():,} are still to ask ({most_common(reasons)})")
-        note = "; ".join(filter(None, notes)) or None
-        self._change(batch, state=str(info["status"]), note=note, ended_at=now())
-        shared.tell(
-            f"{self.name}: batch {batch.batch_id} {info['status']}, {ledger.settled:,} stored"
-            + (f"; {note}" if note else "")
+        brought = await self._harvester.fetch(self._api(batch), batch, info)
+        self.left.update(brought.left)
+        self._change(batch, state=str(info["status"]), note=brought.note, ended_at=now())
+        self._shared.tell(
+            f"{self.name}: batch {batch.batch_id} {info['status']}, {brought.stored:,} stored"
+            + (f"; {brought.note}" if brought.note else "")
         )
 
-    async def _read_file(self, api: BatchApi, file_id: str, batch: Batch, ledger: Ledger) -> None:
-        async with contextlib.aclosing(api.lines(file_id)) as lines:
-            async for text in lines:
-                line = ledger.take(text)
-                if line is None:
-                    continue
-                row = self._maker.row(batch.batch, line)
-                await self._shared.writer.put(row)
-                if isinstance(line.result, Answer):
-                    self.counters.received += 1
-                    self._count(line.result, self._maker.cost(line.result))
-                else:
-                    self.counters.gave_up(row.outcome, line.result)
-                    self.lane.failed(line.result, time.time())
-                self._not_fewer()
-
     # Keeping account
-
-    def _not_fewer(self) -> None:
-        counters = self.counters
-        if counters.received > counters.total:  # of an open batch that asked more than is selected now
-            counters.total += 1
-            counters.selected += 1
-
-    def _count(self, answer: Answer, cost: float | None) -> None:
-        lane = self.lane
-        lane.answers += 1
-        lane.prompt_tokens += answer.prompt_tokens or 0
-        lane.cached_tokens += answer.cached_tokens or 0
-        lane.completion_tokens += answer.completion_tokens or 0
-        lane.cost_usd += cost or 0.0
 
     def _change(self, batch: Batch, **columns: Any) -> Batch:
         changed = batches.change(self._shared.study, batch, **columns)
