@@ -241,7 +241,8 @@ def _analyse(
     has_error = any(s.name == specs.frame.error for s in chosen)
     error = [e for e in estimates if e.variant == specs.frame.error] if has_error else None
     with timings.of("sql"):
-        labels = label_metrics(connection, frame, primary)
+        one_answer = cell.coding in specs.metrics.inconsistency.one_answer
+        labels = label_metrics(connection, frame, primary, one_answer=one_answer)
         metrics = model_metrics(frame, labels, primary, error)
     if options.audit and options.engine == "numpy":
         with timings.of("audit"):

@@ -85,12 +85,22 @@ class ModelMetric:
 
 
 def label_metrics(
-    connection: duckdb.DuckDBPyConnection, frame: Frame, primary: Sequence[Estimate]
+    connection: duckdb.DuckDBPyConnection,
+    frame: Frame,
+    primary: Sequence[Estimate],
+    *,
+    one_answer: bool = False,
 ) -> list[LabelMetrics]:
-    """Each label's metrics, in the frame's order. `primary` holds the estimates of the primary variant."""
+    """Each label's metrics, in the frame's order. `primary` holds the estimates of the primary variant.
+
+    The inconsistency is over documents with at least two values answered, in the same repeat; with
+    `one_answer` those with a single one count too, as consistent. A document with several repeats counts by
+    the share of them in which its answers are not all the same; `inconsistent_documents` is then rounded.
+    """
+    least = {"least_values": 1 if one_answer else 2}
     connection.register("frame_rows", frame.table)
     try:
-        table: pa.Table = connection.sql(_METRICS).to_arrow_table()
+        table: pa.Table = connection.sql(_METRICS, params=least).to_arrow_table()
     finally:
         connection.unregister("frame_rows")
     measured = {row["label"]: row for row in table.to_pylist()}

@@ -2,13 +2,19 @@
 WITH answers AS (
     SELECT label, count(*) AS answers FROM frame_rows GROUP BY label
 ), kinds AS (
-    SELECT label, doc_id, count(DISTINCT inconsistency_value) AS kinds
+    -- Within a repeat: what differs between repeats of one prompt is noise, and no inconsistency between values.
+    SELECT label, doc_id, repeat, count(DISTINCT inconsistency_value) > 1 AS differ
     FROM frame_rows
     WHERE inconsistency_sample AND inconsistency_value IS NOT NULL
+    GROUP BY label, doc_id, repeat
+    HAVING count(DISTINCT value) >= $least_values
+), documents AS (
+    SELECT label, doc_id, avg(CAST(differ AS INTEGER)) AS share
+    FROM kinds
     GROUP BY label, doc_id
 ), inconsistency AS (
-    SELECT label, count(*) AS documents, count(*) FILTER (kinds > 1) AS inconsistent_documents
-    FROM kinds
+    SELECT label, count(*) AS documents, fsum(share) AS inconsistent
+    FROM documents
     GROUP BY label
 ), absolute AS (
     SELECT label, favg(mae_value) AS mae, count(mae_value) AS mae_n
@@ -24,8 +30,8 @@ WITH answers AS (
 SELECT
     label,
     answers,
-    inconsistent_documents / documents AS inconsistency,
-    coalesce(inconsistent_documents, 0) AS inconsistent_documents,
+    inconsistent / documents AS inconsistency,
+    CAST(round(coalesce(inconsistent, 0)) AS BIGINT) AS inconsistent_documents,
     coalesce(documents, 0) AS documents,
     mae,
     coalesce(mae_n, 0) AS mae_n,

@@ -100,6 +100,8 @@ class Metric:
 
     value: str
     sample: str
+    one_answer: tuple[str, ...] = ()
+    """Of the inconsistency: the codings under which documents with a single answer count, as consistent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ class Metrics:
     """What the label metrics are computed from."""
 
     inconsistency: Metric
-    """A document is inconsistent where `value` takes more than one distinct value in it."""
+    """A document is inconsistent where `value` takes more than one distinct value in it, within a repeat."""
     mae: Metric
     """The mean of `value`, in the frame's unit."""
     mape: Metric
@@ -210,7 +212,7 @@ class _Reader:
             frame=frame,
             codings=codings,
             specifications=specifications,
-            metrics=self.metrics(self.table(raw, "metrics")),
+            metrics=self.metrics(self.table(raw, "metrics"), names),
             inference=self.inference(self.table(raw, "inference"), names) if "inference" in raw else None,
             report=report,
         )
@@ -253,15 +255,21 @@ class _Reader:
             description=self.text(raw, "description", where) if "description" in raw else "",
         )
 
-    def metrics(self, raw: Mapping[str, Any]) -> Metrics:
+    def metrics(self, raw: Mapping[str, Any], codings: Sequence[str]) -> Metrics:
         names = [f.name for f in fields(Metrics)]
         self.only(raw, names, "[metrics]")
-        return Metrics(**{name: self.metric(self.table(raw, name, "metrics."), name) for name in names})
+        return Metrics(
+            **{name: self.metric(self.table(raw, name, "metrics."), name, codings) for name in names}
+        )
 
-    def metric(self, raw: Mapping[str, Any], name: str) -> Metric:
-        where = f"[metrics.{name}]"
-        self.only(raw, ("value", "sample"), where)
-        return Metric(value=self.sql(raw, "value", where), sample=self.sql(raw, "sample", where))
+    def metric(self, raw: Mapping[str, Any], name: str, codings: Sequence[str]) -> Metric:
+        where, key = f"[metrics.{name}]", "one_answer"
+        self.only(raw, ("value", "sample", *([key] if name == "inconsistency" else [])), where)
+        return Metric(
+            value=self.sql(raw, "value", where),
+            sample=self.sql(raw, "sample", where),
+            one_answer=self.chosen(raw, [], codings, where, key),
+        )
 
     def inference(self, raw: Mapping[str, Any], codings: Sequence[str]) -> Inference:
         where = "[inference]"
@@ -283,15 +291,22 @@ class _Reader:
         )
 
     def chosen(
-        self, raw: Mapping[str, Any], default: list[str], codings: Sequence[str], where: str
+        self,
+        raw: Mapping[str, Any],
+        default: list[str],
+        codings: Sequence[str],
+        where: str,
+        key: str = "codings",
     ) -> tuple[str, ...]:
-        chosen = raw.get("codings", default)
+        if key not in raw:
+            return tuple(default)
+        chosen = raw[key]
         if not isinstance(chosen, list) or not chosen or not all(isinstance(c, str) for c in chosen):
-            raise self.bad(where, "codings must be a list of names of codings")
+            raise self.bad(where, f"{key} must be a list of names of codings")
         for coding in chosen:
             if coding not in codings:
                 like = _like(coding, codings)
-                raise self.bad(where, f"codings names {coding!r}, which is no [[coding]]{like}")
+                raise self.bad(where, f"{key} names {coding!r}, which is no [[coding]]{like}")
         return tuple(chosen)
 
     def headline(self, frame: FrameNames, specifications: Sequence[Specification]) -> None:

@@ -100,6 +100,7 @@ class _Section:
         self.number = number
         self.main = audit.main
         self.others = audit.readings[1:]
+        self.switches = results.switches(audit, audit.main)
         self.alike = headline.alike(results, audit.main)
         self.story = reading.story(results, audit)
         self.outcomes = account.outcome_counts(audit)

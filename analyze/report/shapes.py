@@ -235,6 +235,19 @@ class Results:
         """The same of one audit under one coding."""
         return replace(self, audits=(replace(audit, readings=(reading,)),))
 
+    def switches(self, audit: Audit, reading: Reading) -> dict[str, int] | None:
+        """By label, answers whose kind is not that under the reference; None where no kinds are known."""
+        if "kind_switches" not in self.further or self.specs.inference is None:
+            return None
+        if reading.coding not in self.specs.inference.codings:
+            return None
+        found: dict[str, int] = {row.label: 0 for row in reading.labels}
+        key = (audit.collection, audit.model_key, reading.coding)
+        for row in self.further["kind_switches"]:
+            if (row["collection"], row["model_key"], row["coding"]) == key:
+                found[row["label"]] = found.get(row["label"], 0) + row["pairs"]
+        return found
+
     def asked(self) -> list[Design]:
         """The labels that any model was asked under its leading coding, in the design's order."""
         labels = {row.label for audit in self.audits for row in audit.main.labels}

@@ -202,6 +202,7 @@ def labels(results: Results) -> Sheet:
         Column("biased_01", "p<0.01", "flag", rank=SPARE),
         Column("inconsistency", "Inconsistent %", "share", 1, rank=ESSENTIAL),
         Column("inconsistent_documents", "Inconsistent", "count", rank=SPARE),
+        Column("kind_switches", "Other kind", "count", rank=SPARE),
         Column("documents", results.texts.documents.capitalize(), "count"),
         Column("mae", f"MAE {results.unit}", "number", 2),
         Column("mae_n", "MAE n", "count", rank=SPARE),
@@ -212,6 +213,7 @@ def labels(results: Results) -> Sheet:
     )
     rows = []
     for audit, reading in _readings(results):
+        switches = results.switches(audit, reading) or {}
         for row in reading.labels:
             design = reading.designs.get(row.label)
             rows.append(
@@ -219,8 +221,8 @@ def labels(results: Results) -> Sheet:
                     *_audit_row(audit, reading), row.label, design.name_en if design else row.label,
                     design.name_zh if design else "", results.texts.group(row.group), row.values_estimated,
                     row.values_designed, row.smallest_p, row.biased_10, row.biased_05, row.biased_01,
-                    row.inconsistency, row.inconsistent_documents, row.documents, row.mae, row.mae_n,
-                    row.mape, row.mape_n, row.answers, row.note,
+                    row.inconsistency, row.inconsistent_documents, switches.get(row.label), row.documents,
+                    row.mae, row.mae_n, row.mape, row.mape_n, row.answers, row.note,
                 )
             )  # fmt: skip
     return Sheet("labels", "Inconsistency, error and bias by label", columns, tuple(rows))

@@ -83,9 +83,9 @@ class Texts:
     )
     outcome: str = ""
     inconsistency: str = (
-        "Inconsistency is the share of documents in which the answer changes at all between the values of "
-        "a label. A model that answers differently when asked the very same thing twice is inconsistent "
-        "without being biased."
+        "Inconsistency is the share of documents in which the number that was answered is not the same under "
+        "all values of a label. A model that answers differently when asked the very same thing twice is "
+        "inconsistent without being biased."
     )
     document: str = "document"
     documents: str = "documents"

@@ -7,7 +7,7 @@ import functools
 from pathlib import Path
 
 import pytest
-from tastings import Table, specifications
+from tastings import SPECIFICATIONS, Table, specifications
 
 from analyze import Analysis, within
 from analyze.analysis import run as run_audited
@@ -199,3 +199,49 @@ def test_disagreement_with_pyfixest_is_an_error(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(within, "fit", slightly_off)
     with pytest.raises(RunFailed, match="differ from pyfixest's by"):
         run_audited(tasted().database(), specifications(tmp_path))
+
+
+def of_music(folder: Path, table: Table, change: str = "") -> dict:
+    text = SPECIFICATIONS.replace(
+        'inconsistency = { value = "points",', f'inconsistency = {{ {change}value = "points",'
+    )
+    (row,) = run(table.database(), specifications(folder, text)).label_metrics.to_pylist()
+    return row
+
+
+def test_what_differs_between_repeats_is_no_inconsistency(tmp_path: Path) -> None:
+    table = Table()
+    for repeat in range(3):
+        for wine in ("w0", "w1", "w2"):
+            # Each repeat has an answer of its own; only in w0's last does the music matter.
+            loud = 10.0 + repeat + (wine == "w0" and repeat == 2)
+            table.taste("music", "silence", wine, 10.0 + repeat, repeat=repeat)
+            table.taste("music", "loud", wine, loud, repeat=repeat)
+    row = of_music(tmp_path, table)
+    assert row["inconsistency"] == pytest.approx(1 / 9)
+    assert (row["inconsistent_documents"], row["documents"]) == (0, 3)
+
+
+def test_a_document_with_one_answer_cannot_be_consistent(tmp_path: Path) -> None:
+    table = Table()
+    for wine, silence, loud in (
+        ("w0", 10.0, 11.0),
+        ("w1", 10.0, 10.0),
+        ("w2", 10.0, None),
+        ("w3", None, 9.0),
+    ):
+        table.taste("music", "silence", wine, silence)
+        table.taste("music", "loud", wine, loud)
+    # Answered in different repeats: nothing to compare either.
+    table.taste("music", "silence", "w4", 10.0, repeat=0)
+    table.taste("music", "loud", "w4", 12.0, repeat=1)
+    row = of_music(tmp_path, table)
+    assert (row["inconsistent_documents"], row["documents"], row["inconsistency"]) == (1, 2, 0.5)
+    as_published = of_music(tmp_path, table, 'one_answer = ["plain"], ')
+    assert (as_published["inconsistent_documents"], as_published["documents"]) == (1, 5)
+    assert as_published["inconsistency"] == 0.2
+
+
+def test_a_coding_that_does_not_exist_counts_no_single_answers(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="one_answer names 'plane', which is no"):
+        of_music(tmp_path, Table(), 'one_answer = ["plane"], ')

@@ -95,3 +95,24 @@ def test_more_labels_have_no_larger_p_where_none_has_one(tmp_path: Path) -> None
             out = io.StringIO()
             print_summary(study, path, Console(file=out, width=200, highlight=False))
             assert f"{said} in the report." in out.getvalue()
+
+
+def test_switches_of_kind_stand_beside_the_inconsistency(tmp_path: Path) -> None:
+    study = Cellar(wines=12).open()
+    path = tmp_path / "specifications.toml"
+    kind = "kind = \"CASE WHEN value = '烛光' THEN 'a' ELSE 'b' END\"\nmissing = "
+    path.write_text(SPECIFICATIONS.replace("missing = ", kind), encoding="utf-8")
+    with study:
+        study.connection.execute("UPDATE predictions SET text = 'I give 80 points'")
+        analyze.run(study, path, codings=["careful"], audit=False, draws=999)
+        page = parse(write_html(study, path, tmp_path).read_text(encoding="utf-8"))
+        write_tables(study, path, tmp_path, format="csv")
+    (table,) = page.find("table", data_t="label_metrics")
+    assert "Other kind" in table.text
+    rows = {row["label"]: row for row in csv.DictReader((tmp_path / "labels.csv").open(encoding="utf-8-sig"))}
+    assert (rows["light"]["kind_switches"], rows["glass"]["kind_switches"]) == ("12", "0")
+    assert rows["light"]["inconsistency"] == "0.0"
+    assert (
+        "the kind of answer is another than under the reference in 12 pairs"
+        in page.find("section", id="minute")[0].text
+    )
