@@ -169,6 +169,7 @@ def run(
     with timings.of("sql"):
         cells = frames.cells(connection, specs, codings=codings, models=models, collections=collections)
         noted = freshness.note(connection, cells)
+        gone = [] if models or collections else _gone(connection, cells, codings or specs.coding_names())
     found: dict[str, list[tuple[Cell, Any]]] = {name: [] for name in ROWS}
     inferred: list[tuple[Cell, ModelInference]] = []
     documents = Documents()
@@ -195,7 +196,7 @@ def run(
         designs = {b.coding: frames.read_designs(connection, specs, b.coding) for b in bodies}
         models_done = [*dict.fromkeys(OneModel(c.collection, c.coding, c.model) for c in cells)]
         with tables.transaction(connection):
-            tables.replace(connection, results, [*cells, *together], CELL_KEY, everything=everything)
+            tables.replace(connection, results, [*cells, *together, *gone], CELL_KEY, everything=everything)
             doses = {
                 d.label for of_coding in designs.values() for d in of_coding if d.continuous and not d.treated
             }
@@ -207,6 +208,18 @@ def run(
             tables.replace(connection, over, bodies, BODY_KEY, everything=everything)
             tables.replace(connection, pairs, models_done, MODEL_KEY, everything=everything)
     return Analysis(specs, tuple(cells), results | over | pairs, timings)
+
+
+def _gone(
+    connection: duckdb.DuckDBPyConnection, cells: Sequence[Cell], codings: Sequence[str]
+) -> list[Cell]:
+    """What was analysed once and has no answer any more, as its runs were set aside."""
+    rows = connection.execute(
+        "SELECT DISTINCT collection, model, temperature, model_key, coding FROM label_metrics "
+        "WHERE coding IN (SELECT unnest(?))",
+        [list(codings)],
+    ).fetchall()
+    return [cell for row in rows if (cell := Cell(*row)) not in cells]
 
 
 def _partners(

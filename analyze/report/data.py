@@ -131,6 +131,7 @@ class _Reader:
             f"{names[row.collection, row.model_key]} (analysed {_when(row)}, {_since(row)})"
             for row in freshness.outdated(self.connection)
             if (row.collection, row.model_key, row.coding) in chosen
+            and (row.collection, row.model_key) in names  # not where no answer counts any more
         )
         if not of:
             return None

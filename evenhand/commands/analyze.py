@@ -105,8 +105,14 @@ def analyze_study(
     """
     import analyze  # noqa: PLC0415
     from judifair.coding import code  # noqa: PLC0415
+    from store.errors import RunFailed  # noqa: PLC0415
 
     code(study, codings, rebuild=recode)
-    analyze.run(
+    analysis = analyze.run(
         study, specifications, codings=codings, models=models, attributes=attributes or attributes_path()
     )
+    if not analysis.cells:
+        raise RunFailed(
+            f"{study.path} has no answer that counts",
+            hint="Ask a model first (`evenhand run MODEL`); `evenhand runs` lists runs that were set aside.",
+        )

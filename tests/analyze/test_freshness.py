@@ -121,3 +121,25 @@ def test_the_account_says_of_newer_answers_that_they_are_newer(analysed: tuple[s
     audit = next(audit for audit in results.audits if audit.model == "Taster XL")
     losses = [loss for step in account.steps(results, audit, audit.main) for loss in step.losses]
     assert (SINCE, 1) in [(loss.reason, loss.rows) for loss in losses]
+
+
+def test_a_model_of_which_no_answer_counts_any_more_goes_at_the_next_analysis(
+    analysed: tuple[store.Study, Path],
+) -> None:
+    study, specifications = analysed
+    study.connection.execute(
+        "INSERT INTO runs SELECT * REPLACE (uuid() AS run_id, now() AT TIME ZONE 'UTC' AS set_aside_at) "
+        "FROM runs"
+    )
+    study.connection.execute(
+        "UPDATE predictions SET run_id = (SELECT run_id FROM runs WHERE set_aside_at IS NOT NULL) "
+        "WHERE model_key = (SELECT model_key FROM models WHERE model = 'Taster XL')"
+    )
+    assert [audit.model for audit in read(study, specifications).audits] == ["Sommelier 7B"]
+    study.connection.execute(
+        "DELETE FROM predictions WHERE run_id IN (SELECT run_id FROM runs WHERE set_aside_at IS NOT NULL)"
+    )
+    analyze.run(study, specifications, codings=("careful", "hasty"), audit=False, inference=False)
+    left = study.connection.execute("SELECT DISTINCT model FROM label_metrics").fetchall()
+    assert left == [("Sommelier 7B",)]
+    assert outdated(study.connection) == []
