@@ -131,7 +131,7 @@ def test_a_runtime_folder_with_too_long_a_name_is_passed_over(
 
 
 def test_the_folder_of_another_is_not_used(study: store.Study, runtime: Path) -> None:
-    elsewhere = runtime.parent / "elsewhere"
+    elsewhere = runtime / "elsewhere"  # not beside it: that folder is shared by all tests of this machine
     elsewhere.mkdir()
     (runtime / "evenhand").symlink_to(elsewhere)
     with live.Server(study) as server:
