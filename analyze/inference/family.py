@@ -102,7 +102,7 @@ def global_tests(
     values: Sequence[ValueTest], scored: Sequence[Scored], results: FlipResults
 ) -> list[GlobalTest]:
     """The count tests of one model, and how strongly labels go together."""
-    p = [(v.label, v.cluster_p) for v in values if v.cluster_p is not None]
+    p = [(v.label, one) for v in values if (one := _counted_p(v)) is not None]
     found: list[GlobalTest] = []
     if not results.value_counts:
         return found
@@ -131,6 +131,14 @@ def global_tests(
         )
     )
     return found
+
+
+def _counted_p(value: ValueTest) -> float | None:
+    """The p that the count test counts: by the cluster t, which is infinite where all documents move alike.
+
+    Then there is no error to divide by and no cluster p to show, but the draws may reach that t as well.
+    """
+    return 0.0 if value.cluster_p is None and value.flip_p is not None else value.cluster_p
 
 
 def global_over_models(

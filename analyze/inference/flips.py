@@ -33,8 +33,9 @@ ENUMERATED = 17
 _TIES = 1e-5
 """Statistics this close, relatively or in their own unit (they are of order one), count as equal."""
 _Reals = NDArray[np.floating[Any]]
-_FLOOR = 1e-12
-"""The smallest variance of a flipped effect as a share of sum s^2: all documents may move alike."""
+_NO_SPREAD = {4: 1e-6, 8: 1e-12}
+"""By bytes of a number: a variance below this share of sum s^2 is rounding. All documents move alike, and t is
+infinite, in the answers as in the draws: otherwise one would count what the other cannot reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,12 @@ def squared_t(
     """
     effect = numerator / a
     variance = s2 - 2 * effect * cross + effect * effect * a2
-    squared: _Reals = numerator * numerator / np.maximum(variance, _FLOOR * s2)
-    return squared
+    spread = variance > _NO_SPREAD[np.asarray(variance).dtype.itemsize] * s2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squared: _Reals = np.where(
+            spread, numerator * numerator / variance, np.where(numerator == 0, 0, np.inf)
+        )
+    return squared.astype(variance.dtype, copy=False)
 
 
 def observed_squared_t(value: ValueScores) -> float:
@@ -272,7 +277,7 @@ def _draw(plan: _Plan, results: FlipResults) -> _Totals:
         for bits in plan.signs.bits(plan.used):
             sums = 2 * (bits @ plan.matrix) - whole
             part = slice(start, start + len(bits))
-            t2 = np.nan_to_num(squared_t(sums[:, :v], sums[:, v : 2 * v], plan.s2, plan.a, plan.a2))
+            t2 = squared_t(sums[:, :v], sums[:, v : 2 * v], plan.s2, plan.a, plan.a2)
             totals.values += (t2 >= plan.observed_t2).sum(axis=0)
             w = np.add.reduceat(sums[:, whites] ** 2, plan.white_starts[:-1], axis=1)
             totals.labels += (w >= plan.observed_w).sum(axis=0)

@@ -155,6 +155,20 @@ def test_common_signs_give_the_null_of_the_count() -> None:
     np.testing.assert_array_equal(counts, found.label_counts[0.1])
 
 
+def test_documents_that_all_move_alike_have_an_infinite_t() -> None:
+    """Twelve of twelve by two months: how often flips make such a cluster t significant, by hand."""
+    label = pairs(np.full(12, 2.0))
+    found = flip([label], Signs(draws=40_000))
+    patterns = np.array(list(itertools.product([-2.0, 2.0], repeat=12)))
+    with np.errstate(divide="ignore"):
+        t = np.abs(patterns.mean(axis=1)) / (patterns.std(axis=1, ddof=1) / np.sqrt(12))
+    share = float(np.mean(2 * stats.t.sf(t, 11) < 0.05))
+    assert share == pytest.approx(0.0386, abs=1e-4)
+    assert found.value_counts[0.05].mean() == pytest.approx(share, abs=0.005)
+    assert found.values[0].p == 2**-11
+    assert flips.observed_squared_t(label.values[0]) == np.inf
+
+
 def test_holm_and_benjamini_hochberg_by_hand() -> None:
     p = np.array([0.01, 0.04, 0.03, 0.005])
     np.testing.assert_allclose(holm(p), [0.03, 0.06, 0.06, 0.02])

@@ -134,6 +134,23 @@ def test_few_changers_are_flagged_and_the_flips_lead(tmp_path: Path) -> None:
     assert loud["cluster_p"] < loud["flip_p"]
 
 
+def test_a_value_that_moves_every_document_alike_counts(tmp_path: Path) -> None:
+    """No error, no cluster p, and yet as significant as can be: counted, and its flips among the draws."""
+    table = Table()
+    for i in range(12):
+        table.taste("music", "silence", f"w{i:02}", 10.0 + i)
+        table.taste("music", "loud", f"w{i:02}", 12.0 + i)
+    analysis = analysed(table, tmp_path, draws=20_000)
+    (loud,) = rows(analysis, "value_tests")
+    assert (loud["cluster_p"], loud["flip_p"]) == (None, 2**-11)
+    counts = {(r["test"], r["threshold"]): r for r in rows(analysis, "global_tests")}
+    for test in ("significant_values", "significant_labels"):
+        found = counts[test, 0.05]
+        assert (found["observed"], found["n"]) == (1, 1)
+        # Of the 4,096 patterns 2 * (1 + 12 + 66), with at most two of one sign have a cluster p below 0.05.
+        assert [found["expected"], found["p"]] == pytest.approx([158 / 4096] * 2, abs=0.006)
+
+
 def test_several_models_are_one_family_with_common_signs(tmp_path: Path) -> None:
     table = tasted()
     for row in tasted("critic", seed=2).rows:
