@@ -120,12 +120,13 @@ def prepare(rows: LabelRows, outcome: Floats, chosen: Bools, cluster: Ints | Non
 def changers(rows: LabelRows, sample: Sample) -> dict[int, int]:
     """Documents whose mean outcome under a value differs from that under the reference, by estimated value.
 
-    For a continuous treatment: the documents whose outcome is not constant.
+    For a continuous treatment: the documents whose mean outcome is not the same at all of their doses.
     """
     doc, y = sample.doc, sample.y
     if rows.design.continuous:
         low = np.full(sample.documents, np.inf)
         high = np.full(sample.documents, -np.inf)
+        doc, _, y = dose_means(sample)
         np.minimum.at(low, doc, y)
         np.maximum.at(high, doc, y)
         return {0: int(np.count_nonzero(_differ(low, high)))}
@@ -134,6 +135,16 @@ def changers(rows: LabelRows, sample: Sample) -> dict[int, int]:
         j: _means(doc, y, treat == j, sample.documents) for j in (REFERENCE, *(c + 1 for c in sample.columns))
     }
     return {c: int(np.count_nonzero(_differ(means[c + 1], means[REFERENCE]))) for c in sample.columns}
+
+
+def dose_means(sample: Sample) -> tuple[Ints, Floats, Floats]:
+    """Of a continuous treatment: document, dose and the mean outcome of its repeats, in order of both."""
+    order = np.lexsort((sample.x[:, 0], sample.doc))
+    doc, dose, y = sample.doc[order], sample.x[order, 0], sample.y[order]
+    new = np.append(True, (np.diff(doc) != 0) | (np.diff(dose) != 0))
+    starts = np.flatnonzero(new)
+    repeats = np.diff(np.append(starts, len(doc)))
+    return doc[starts], dose[starts], np.add.reduceat(y, starts) / repeats
 
 
 def _means(doc: Ints, y: Floats, which: Bools, documents: int) -> Floats:

@@ -34,8 +34,8 @@ _TIES = 1e-5
 """Statistics this close, relatively or in their own unit (they are of order one), count as equal."""
 _Reals = NDArray[np.floating[Any]]
 _NO_SPREAD = {4: 1e-6, 8: 1e-12}
-"""By bytes of a number: a variance below this share of sum s^2 is rounding. All documents move alike, and t is
-infinite, in the answers as in the draws: otherwise one would count what the other cannot reach."""
+"""By bytes of a number: a variance below this share of sum s^2 is rounding. All documents move alike, and t
+is infinite, in the answers as in the draws: otherwise one would count what the other cannot reach."""
 
 
 @dataclass(frozen=True, slots=True)

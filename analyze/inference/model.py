@@ -144,15 +144,17 @@ def _measured(
     found: list[Measured] = []
     for one in scored:
         for value in one.scores.values if one.scores is not None else ():
-            known = np.isfinite(value.difference)
+            # Of a dose, as in the other tables, the effect of one unit.
+            amounts = value.slopes if one.rows.design.continuous else value.difference
+            known = np.isfinite(amounts)
             at = numbers[value.doc[known]]
-            found.append(Measured(value.label, value.value, EFFECT, at, value.difference[known]))
+            found.append(Measured(value.label, value.value, EFFECT, at, amounts[known]))
     code = {document: i for i, document in enumerate(frame.documents)}
     for of_label in pairs:
         known = of_label.counts[:, 0] > 0
         documents = numbers[[code[document] for document in of_label.documents]]
-        amounts = of_label.counts[known, 1] / of_label.counts[known, 0]
-        found.append(Measured(of_label.label, "", INCONSISTENCY, documents[known], amounts))
+        shares = of_label.counts[known, 1] / of_label.counts[known, 0]
+        found.append(Measured(of_label.label, "", INCONSISTENCY, documents[known], shares))
     return found
 
 

@@ -42,7 +42,8 @@ class ValueScores:
     s: Floats
     a: Floats
     difference: Floats
-    """Mean outcome under the value minus that under the reference; NaN where a document lacks either."""
+    """Mean outcome under the value minus that under the reference, of a continuous treatment at the largest
+    dose minus that at the smallest; NaN where a document lacks either."""
     small_sample: float
     """Factor of the clustered variance: G/(G-1) * (N-1)/(N-K-1)."""
     complete: bool
@@ -64,6 +65,12 @@ class ValueScores:
         """The clustered variance of the effect, small-sample factor included."""
         centred = self.s - self.a * self.effect
         return float(self.small_sample * (centred @ centred) / self.a.sum() ** 2)
+
+    @property
+    def slopes(self) -> Floats:
+        """Each document's own effect for a unit of the regressor; NaN where that does not vary in it."""
+        varies = self.a > 0
+        return np.where(varies, self.s / np.where(varies, self.a, 1.0), np.nan)
 
     @property
     def moving(self) -> Bools:
@@ -180,10 +187,11 @@ def _differences(rows: LabelRows, sample: Sample) -> Sequence[tuple[Floats, bool
 
 
 def _along_dose(sample: Sample) -> Floats:
-    """The outcome at a document's largest dose minus that at its smallest."""
-    order = np.lexsort((sample.x[:, 0], sample.doc))
-    doc, y = sample.doc[order], sample.y[order]
+    """The mean outcome at a document's largest dose minus that at its smallest; NaN where it has one dose."""
+    doc, dose, mean = samples.dose_means(sample)
     first = np.searchsorted(doc, np.arange(sample.documents))
     last = np.append(first[1:], len(doc)) - 1
-    difference = y[last] - y[first]
-    return np.where(np.abs(difference) <= _ROUNDING * np.fmax(1.0, np.abs(y[first])), 0.0, difference)
+    difference = mean[last] - mean[first]
+    rounding = _ROUNDING * np.fmax(1.0, np.abs(mean[first]))
+    difference = np.where(np.abs(difference) <= rounding, 0.0, difference)
+    return np.where(dose[last] > dose[first], difference, np.nan)

@@ -151,6 +151,47 @@ def test_a_value_that_moves_every_document_alike_counts(tmp_path: Path) -> None:
         assert [found["expected"], found["p"]] == pytest.approx([158 / 4096] * 2, abs=0.006)
 
 
+def test_ages_with_repeats_compare_means_of_documents(tmp_path: Path) -> None:
+    """Two doses asked three times each: changed, up, down, sign test and temperatures go by the means."""
+    rng = np.random.default_rng(11)
+    young, old = np.log(30.0), np.log(55.0)
+    table = Table()
+    points = {t: rng.integers(5, 15, (14, 2, 3)).astype(float) for t in (0.0, 0.7)}
+    for t, given in points.items():
+        for i in range(14):
+            for k, dose in enumerate((young, old)):
+                for repeat in range(3):
+                    table.taste(
+                        "price", f"{dose:.1f}", f"w{i:02}", given[i, k, repeat], dose=dose, repeat=repeat
+                    )
+                    table.rows[-1] |= {"temperature": t, "model_key": f"key at {t}"}
+    analysis = analysed(table, tmp_path, draws=99)
+    mean = {t: given.mean(axis=2) for t, given in points.items()}
+    for row in rows(analysis, "value_tests"):
+        moves = mean[row["temperature"]][:, 1] - mean[row["temperature"]][:, 0]
+        up, down = int(np.sum(moves > 1e-9)), int(np.sum(moves < -1e-9))
+        assert (row["changers"], row["ups"], row["downs"]) == (up + down, up, down)
+        assert row["effect"] == pytest.approx(moves.mean() / np.log(55 / 30))
+        ranks = np.floor(points[row["temperature"]] / 5).mean(axis=2)
+        up, down = (
+            int(np.sum(ranks[:, 1] > ranks[:, 0] + 1e-9)),
+            int(np.sum(ranks[:, 1] < ranks[:, 0] - 1e-9)),
+        )
+        assert (row["rank_ups"], row["rank_downs"]) == (up, down)
+        assert row["rank_p"] == pytest.approx(stats.binomtest(up, up + down).pvalue)
+    (changers,) = {
+        r["changers"]
+        for r in rows(analysis, "estimates")
+        if (r["variant"], r["temperature"]) == ("level", 0.0)
+    }
+    assert changers == np.sum(np.abs(mean[0.0][:, 1] - mean[0.0][:, 0]) > 1e-9)
+    (pair,) = (r for r in rows(analysis, "temperature_tests") if r["measure"] == "effect" and r["label"])
+    slopes = {t: float((m[:, 1] - m[:, 0]).mean() / np.log(55 / 30)) for t, m in mean.items()}
+    assert pair["at_lower"] == pytest.approx(slopes[0.0])
+    assert pair["at_higher"] == pytest.approx(slopes[0.7])
+    assert pair["difference"] == pytest.approx(slopes[0.7] - slopes[0.0])
+
+
 def test_several_models_are_one_family_with_common_signs(tmp_path: Path) -> None:
     table = tasted()
     for row in tasted("critic", seed=2).rows:
