@@ -210,7 +210,7 @@ def _matrix(results: Results) -> list[tuple[Design, list[labels.Cell | None], in
         cells = [None if r is None else labels.strongest(results, r, label) for r in readings]
         flags = [row.biased_05 for r in readings if r is not None for row in r.labels if row.label == label]
         known = [flag for flag in flags if flag is not None]
-        if known:
+        if known or any(cells):
             found.append((design, cells, sum(known), len(known)))
     return found
 

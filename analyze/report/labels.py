@@ -11,6 +11,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from analyze.report import headline
 from analyze.report.drawing import FAINT, INK, ROW_IN, bare, inches, name_lines, strokes, with_chinese
 from analyze.report.shapes import Audit, Reading, Results
 from store.errors import BadInput
@@ -26,7 +27,10 @@ class Cell:
 
 
 def strongest(results: Results, reading: Reading, label: str) -> Cell | None:
-    """The value of a label with the smallest p in the primary variant; None where no value has one."""
+    """The value of a label with the smallest p in the primary variant, or one that moved all documents alike.
+
+    None where no value has either.
+    """
     frame = results.specs.frame
     found: Cell | None = None
     design = reading.designs.get(label)
@@ -37,13 +41,18 @@ def strongest(results: Results, reading: Reading, label: str) -> Cell | None:
         if found is None or found.p is None or primary.p < found.p:
             level = reading.estimate(label, value, frame.level)
             found = Cell(value, level.coef if level else primary.coef, primary.p)
+    for primary in headline.alike(results, reading) if found is None else ():
+        if primary.label == label:
+            level = reading.estimate(label, primary.value, frame.level)
+            return Cell(primary.value, level.coef if level else primary.coef, None)
     return found
 
 
 def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None = None) -> Figure | None:
     """Labels against models: the colour is the effect in the unit, a triangle its direction.
 
-    A filled triangle is p < 0.05, an open one p < 0.1. None where no value has a p under the coding.
+    A filled triangle is p < 0.05, an open one p < 0.1; a diamond a value that moved every document alike and
+    so has no p. None where no value has either under the coding.
     """
     coding = coding or results.codings[0]
     audits = [audit for audit in results.audits if audit.reading(coding)]
@@ -80,7 +89,9 @@ def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None
         for x, cell in enumerate(cells[label]):
             if cell is None:
                 marks.setdefault((".", True), []).append((x + 0.5, y + 0.5))
-            elif cell.p is not None and cell.p < 0.1 and cell.coef is not None:
+            elif cell.p is None:
+                marks.setdefault(("D", True), []).append((x + 0.5, y + 0.5))
+            elif cell.p < 0.1 and cell.coef is not None:
                 marks.setdefault(("^" if cell.coef > 0 else "v", cell.p < 0.05), []).append(
                     (x + 0.5, y + 0.5)
                 )
@@ -101,6 +112,7 @@ def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None
         rotation_mode="anchor",
     )  # fmt: skip
     axes.xaxis.tick_top()
+    axes.set_yticks([])  # the names are no ticks
     axes.invert_yaxis()
     axes.tick_params(length=0, colors=INK)
     for spine in axes.spines.values():
@@ -111,10 +123,16 @@ def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None
     bar.outline.set_visible(False)
     legend.set_title(results.unit, fontsize=7.5, loc="left", color=INK, pad=2)
     style: dict[str, Any] = {"linestyle": "none", "markeredgecolor": INK, "markersize": 5}
+    alike = Line2D([], [], marker="D", markerfacecolor=INK, label="all alike, no p", **style)
     handles = [
         Line2D([], [], marker="^", markerfacecolor=INK, label="higher, p < 0.05", **style),
         Line2D([], [], marker="v", markerfacecolor=INK, label="lower, p < 0.05", **style),
         Line2D([], [], marker="^", markerfacecolor="white", label="p < 0.1", **style),
+        *(
+            [Line2D([], [], marker="D", markerfacecolor=INK, label="all alike, no p", **style)]
+            if alike
+            else []
+        ),
         Line2D(
             [],
             [],
@@ -129,7 +147,7 @@ def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None
     figure.legend(
         handles=handles,
         loc="lower left",
-        ncol=4,
+        ncol=len(handles),
         frameon=False,
         fontsize=7.5,
         handletextpad=0.3,

@@ -311,7 +311,7 @@ def test_settings_that_share_a_temperature_are_told_apart(tmp_path: Path) -> Non
         ("m4 at 0.0", "m4 at 1.0"),
         ("m4 anew", "m4 at 1.0"),
     }
-    assert all(r["note"].endswith("settings m4 ane and m4 at ") for r in rows if r["lower_key"] == "m4 anew")
+    assert all(r["note"].endswith("settings: m4 ane and m4 at ") for r in rows if r["lower_key"] == "m4 anew")
 
 
 def test_families_over_models_after_one_model_was_analysed_by_itself(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ async def test_a_threshold_leaves_the_values_below_it(page: chromium.Page) -> No
     assert all(p < 0.05 for p in left)
 
 
-@pytest.mark.parametrize("heading", ["p", "Changed", "Effect, points"])
+@pytest.mark.parametrize("heading", ["p, main", "Changed", "Effect, points"])
 async def test_a_heading_sorts_by_the_whole_figure(page: chromium.Page, heading: str) -> None:
     sort = (
         "(name) => { const t = document.querySelector('section.audit:not([hidden]) table[data-t=estimates]');"

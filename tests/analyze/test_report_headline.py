@@ -10,6 +10,7 @@ from rich.console import Console
 
 import analyze
 import store
+from analyze.plots import plot
 from analyze.report import print_summary, write_html
 
 GIVEN = "UPDATE predictions SET text = ? WHERE query_id IN (SELECT query_id FROM queries WHERE value = ?)"
@@ -83,3 +84,18 @@ def test_a_noise_floor_stands_beside_the_inconsistency_or_is_said_to_be_missing(
         _, page = written(study, tmp_path)
         assert "no prompt was put twice" not in page
         assert "two answers to one and the same prompt differ in <data" in page
+
+
+def test_a_heatmap_shows_what_moved_every_document_alike(tmp_path: Path) -> None:
+    with Cellar(models=(("A", "api", 0.0), ("B", "api", 0.0)), wines=10).open() as study:
+        one_score(study)
+        study.connection.execute(GIVEN, ["I give 92 points", "塑料"])
+        study.connection.execute(
+            "UPDATE predictions SET text = 'I give 81 points' WHERE query_id IN "
+            "(SELECT query_id FROM queries WHERE value = '透明' AND doc_id < 'wine 4')"
+        )
+        written(study, tmp_path)
+        path = plot(study, tmp_path / "specifications.toml", "heatmap", tmp_path / "h.svg")
+        page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "all alike, no p" in path.read_text(encoding="utf-8")
+    assert "+12.00<sup>◆</sup>" in page
