@@ -331,6 +331,47 @@ def test_missing_answers_and_what_they_could_hide(tmp_path: Path) -> None:
     ]
 
 
+def test_repeats_are_no_documents_where_answers_go_missing(tmp_path: Path) -> None:
+    """Two of twelve documents refused, three times each: two documents of twelve, and one in part."""
+    table = Table()
+    for i in range(12):
+        for repeat in range(3):
+            gone = i < 2 or (i == 2 and repeat == 0)
+            table.taste("music", "silence", f"w{i:02}", 11.0, repeat=repeat)
+            loud = None if gone else 11.0 + (1.0 + repeat if i % 4 == 2 else 0.0)
+            table.taste("music", "loud", f"w{i:02}", loud, repeat=repeat)
+            for dose in (1.0, 2.0):
+                points = None if dose == 2.0 and (i < 6 or repeat == i - 6) else 10.0 + i
+                table.taste("price", f"{dose}", f"w{i:02}", points, dose=dose, repeat=repeat)
+    analysis = analysed(table, tmp_path)
+    loud, price = rows(analysis, "missing_tests")
+    assert (loud["pairs"], loud["only_value"], loud["only_reference"]) == (12, 3, 0)
+    assert loud["p"] == stats.binomtest(0, 3).pvalue
+    # Documents 2, 6 and 10 move by 2 on average, document 2 by 2.5 in the two thirds that were answered.
+    assert loud["effect"] == pytest.approx((2.5 + 2 + 2) / 10)
+    gone, total = 2 + 1 / 3, 2.5 * 2 / 3 + 2 + 2
+    assert loud["jump"] == pytest.approx(np.quantile([2.5, 2, 2], 0.9))
+    for side, sign in (("low", -1), ("high", 1)):
+        assert loud[side] == pytest.approx((total + sign * gone * loud["jump"]) / 12)
+    assert loud["tipping"] == pytest.approx(-total / gone)
+    # Along a dose: six documents lack all answers at the larger, three a third of them.
+    assert (price["label"], price["pairs"], price["only_value"], price["only_reference"]) == (
+        "price",
+        12,
+        9,
+        0,
+    )
+    assert price["p"] == 2 * 0.5**9
+    # Of three loud answers two (document 2) or three have another kind: at least 12 points are good.
+    (switch,) = rows(analysis, "kind_switches")
+    assert (switch["from_kind"], switch["to_kind"], switch["pairs"], switch["of_pairs"]) == (
+        "plain",
+        "good",
+        3,
+        10,
+    )
+
+
 def test_missingness_over_several_values_is_tested_together(tmp_path: Path) -> None:
     table = Table()
     for i in range(80):
