@@ -210,9 +210,7 @@ def run(
     return Analysis(specs, tuple(cells), results | over | pairs, timings)
 
 
-def _gone(
-    connection: duckdb.DuckDBPyConnection, cells: Sequence[Cell], codings: Sequence[str]
-) -> list[Cell]:
+def _gone(connection: duckdb.DuckDBPyConnection, cells: Sequence[Cell], codings: Sequence[str]) -> list[Cell]:
     """What was analysed once and has no answer any more, as its runs were set aside."""
     rows = connection.execute(
         "SELECT DISTINCT collection, model, temperature, model_key, coding FROM label_metrics "

@@ -17,7 +17,7 @@ __all__ = ["FIGURES", "SUFFIXES", "plot"]
 
 FIGURES: Mapping[str, str] = {
     "coefficients": "the effect of every value of a model, with 90 and 95% intervals",
-    "inconsistency": "how often the answers of a model differ, label by label",
+    "inconsistency": "how often the answers of a model are not the same number, label by label",
     "heatmap": "labels against models: effect and significance",
 }
 

@@ -22,7 +22,7 @@ Examples:
 @click.argument("figure", type=click.Choice(FIGURES))
 @click.argument("out", type=click.Path(path_type=Path, dir_okay=False))
 @db_option
-@click.option("--model", help="The model, where the study has several (not for the heatmap).")
+@click.option("--model", help="The model, by name or key, where the study has several (not for the heatmap).")
 @click.option("--coding", help="The coding. [default: the first analysed]")
 @click.option("--label", help="One label alone (coefficients).")
 @specifications_option
@@ -37,7 +37,8 @@ def command(
 ) -> None:
     """Write a single FIGURE to OUT; its ending says the format: .svg, .pdf or .png.
 
-    coefficients: effects with 90 and 95% intervals. inconsistency: how often answers differ, label by label.
+    coefficients: effects with 90 and 95% intervals. inconsistency: how often answers in
+    months differ, label by label.
     heatmap: labels against models, effect and significance.
     """
     from analyze.plots import plot  # noqa: PLC0415
