@@ -22,6 +22,9 @@ from evenhand.commands.options import (
 if TYPE_CHECKING:
     from judifair.catalogue import Label
 
+DOCUMENTS, LABELS = 8, 4
+"""Of a sample, unless said otherwise."""
+
 
 @click.command(
     epilog="""\b
@@ -42,8 +45,10 @@ Examples:
 @click.option("--collection", help="Name of the collection. [default: the bundled one's, or FILE's name]")
 @click.option("--labels", help="Only these labels, separated by commas. [default: all 65]")
 @click.option("--sample", is_flag=True, help="A balanced subset: whole document x label sets.")
-@click.option("--sample-documents", type=click.IntRange(min=1), default=8, show_default=True)
-@click.option("--sample-labels", type=click.IntRange(min=1), default=4, show_default=True)
+@click.option(
+    "--sample-documents", type=click.IntRange(min=1), help=f"Implies --sample. [default: {DOCUMENTS}]"
+)
+@click.option("--sample-labels", type=click.IntRange(min=1), help=f"Implies --sample. [default: {LABELS}]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
 @click.option("--placebo", is_flag=True, help="Ask each reference value in other words too (a noise floor).")
 @click.option(
@@ -58,8 +63,8 @@ def command(
     collection: str | None,
     labels: str | None,
     sample: bool,
-    sample_documents: int,
-    sample_labels: int,
+    sample_documents: int | None,
+    sample_labels: int | None,
     seed: int,
     placebo: bool,
     retire_missing: bool,
@@ -84,11 +89,11 @@ def command(
             hint="Write them with commas between (--labels defendant_sex,judge_age); without it, all 65.",
         )
     chosen: Sequence[Label | str] | None = wanted
-    if sample:
+    if sample or sample_documents is not None or sample_labels is not None:
         drawn = draw(
             cases,
-            documents=min(sample_documents, len(cases)) if cases_file else sample_documents,
-            labels=sample_labels if wanted is None else wanted,
+            documents=sample_documents or (min(DOCUMENTS, len(cases)) if cases_file else DOCUMENTS),
+            labels=(sample_labels or LABELS) if wanted is None else wanted,
             seed=seed,
         )
         cases, chosen = drawn.cases, drawn.labels

@@ -106,6 +106,13 @@ def test_build_then_show_then_sql(evenhand: Evenhand) -> None:
     assert json.loads(evenhand("sql", "-", "--json", given=question).stdout) == rows
 
 
+def test_a_size_of_the_sample_asks_for_a_sample(evenhand: Evenhand) -> None:
+    built = json.loads(evenhand("build", "--sample-documents", "3", "--json").stdout)
+    assert (built["documents"], built["labels"]) == (3, 4)
+    told = evenhand("build", "--sample-documents", "99", "--db", "other.duckdb", code=2)
+    assert "A sample of 99 documents" in told.stderr
+
+
 def test_a_table_with_chinese_stays_aligned(evenhand: Evenhand) -> None:
     from rich.cells import cell_len
 
