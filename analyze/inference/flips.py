@@ -62,8 +62,9 @@ class FlipResults:
     label_counts: dict[float, NDArray[np.int64]] = field(default_factory=dict)
     """By threshold: in each draw, how many labels have a value with cluster p below it."""
     label_z: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
-    """(labels, draws): the Wald statistics of centred scores on a common scale, for the max-t."""
+    """(labels, draws): each label's studentised statistic under the flips, on one scale, for the max-t."""
     observed_z: Floats = field(default_factory=lambda: np.zeros(0))
+    """The same of the answers as they are."""
 
 
 def squared_t(
@@ -141,11 +142,31 @@ def whiten(scores: Floats, scale: float | None = None) -> Floats:
     return np.where(np.abs(scores).max(axis=1, keepdims=True) > 1e-9 * largest, white, 0.0)
 
 
-def normal_score(wald: NDArray[np.float32] | Floats, ranks: Ints) -> NDArray[np.float32]:
-    """Wald statistics of different ranks on one scale (Wilson and Hilferty's cube root)."""
-    spread = 2 / (9 * ranks)
-    scaled = ((wald / ranks) ** (1 / 3) - (1 - spread)) / np.sqrt(spread)
-    return scaled.astype(np.float32)
+def studentised(joint: _Reals, documents: Ints | _Reals) -> _Reals:
+    """From joint statistics with the hypothesis imposed on their variance to those with it estimated.
+
+    `joint` is T' (sum s s')^-1 T, at most the number of documents n. Taking the mean of the scores out of the
+    variance gives, by Sherman and Morrison, T' (sum s s' - T T' / n)^-1 T: the squared cluster t where a
+    label has one value, Hotelling's where it has several, infinite where all documents move alike. (With
+    documents of unequal weights it is not exactly Wald's, but the same of answers and draws.)
+    """
+    left = 1 - joint / documents
+    with np.errstate(divide="ignore"):
+        found: _Reals = np.where(left > _NO_SPREAD[joint.dtype.itemsize], joint / left, np.inf)
+    return found.astype(joint.dtype, copy=False)
+
+
+def normal_score(squared: _Reals, ranks: Ints, documents: Ints) -> NDArray[np.float32]:
+    """Studentised statistics of labels of different ranks and sizes on one scale, larger meaning rarer.
+
+    Hotelling's statistic follows F times a constant; F is taken to a normal score by Paulson's cube root.
+    """
+    rest = np.maximum(documents - ranks, 1)
+    root = np.cbrt(squared * (rest / (documents * ranks)).astype(squared.dtype))
+    numerator, denominator = (2 / (9 * n) for n in (ranks.astype(squared.dtype), rest.astype(squared.dtype)))
+    with np.errstate(invalid="ignore"):
+        score = ((1 - denominator) * root - (1 - numerator)) / np.sqrt(denominator * root**2 + numerator)
+    return np.where(np.isfinite(root), score, np.inf).astype(np.float32)
 
 
 def flip(labels: Sequence[LabelScores], signs: Signs, numbers: Ints | None = None) -> FlipResults:
@@ -156,13 +177,12 @@ def flip(labels: Sequence[LabelScores], signs: Signs, numbers: Ints | None = Non
     """
     values = [value for label in labels for value in label.values]
     whites = [whiten(label.u) for label in labels]
-    centred = [whiten(label.centred, float(np.abs(label.u).max())) for label in labels]
     wald = [_centred_wald(label) for label in labels]
     results = FlipResults([], [], wald, signs.draws)
-    results.observed_z = _observed_z(whites)
+    results.observed_z = _observed_z(labels, whites)
     if not values:
         return results
-    plan = _Plan(labels, values, whites, centred, signs, numbers)
+    plan = _Plan(labels, values, whites, signs, numbers)
     totals = _draw(plan, results)
     for i, value in enumerate(values):
         if np.count_nonzero(value.moving) <= ENUMERATED:
@@ -181,15 +201,16 @@ def flip(labels: Sequence[LabelScores], signs: Signs, numbers: Ints | None = Non
     return results
 
 
-def _observed_z(whites: Sequence[Floats]) -> Floats:
-    """Each label's statistic on the common scale of the max-t.
-
-    Observed and drawn must be the same function of their data: both have the hypothesis imposed on the moment
-    that they are divided by. (Holding the Wald statistic itself against the draws rejects too often.)
-    """
-    joint = np.array([(w.sum(axis=0) ** 2).sum() for w in whites])
-    ranks = np.array([w.shape[1] for w in whites])
-    return normal_score(joint, ranks).astype(np.float64)
+def _observed_z(labels: Sequence[LabelScores], whites: Sequence[Floats]) -> Floats:
+    """Each label's studentised statistic on the common scale of the max-t, the same as the draws'."""
+    if not labels:
+        return np.zeros(0)
+    documents = np.array([label.sample.documents for label in labels])
+    squared = studentised(np.array([(w.sum(axis=0) ** 2).sum() for w in whites]), documents)
+    for i, label in enumerate(labels):
+        if len(label.values) == 1:
+            squared[i] = observed_squared_t(label.values[0])
+    return normal_score(squared, np.array([w.shape[1] for w in whites]), documents).astype(np.float64)
 
 
 def _centred_wald(label: LabelScores) -> float:
@@ -216,7 +237,6 @@ class _Plan:
         labels: Sequence[LabelScores],
         values: Sequence[ValueScores],
         whites: Sequence[Floats],
-        centred: Sequence[Floats],
         signs: Signs,
         numbers: Ints | None,
     ) -> None:
@@ -228,11 +248,6 @@ class _Plan:
                 (label.doc, w[:, j])
                 for label, w in zip(labels, whites, strict=True)
                 for j in range(w.shape[1])
-            ),
-            *(
-                (label.doc, c[:, j])
-                for label, c in zip(labels, centred, strict=True)
-                for j in range(c.shape[1])
             ),
         ]
         used = np.zeros(1 + max(int(doc.max()) for doc, _ in columns), dtype=np.bool_)
@@ -246,14 +261,15 @@ class _Plan:
             moves = column != 0
             self.matrix[place[doc[moves]], j] = column[moves]
         self.white_starts = np.cumsum([0, *(w.shape[1] for w in whites)])
-        self.centred_starts = np.cumsum([0, *(c.shape[1] for c in centred)])
         self.s2 = np.array([(v.s**2).sum() for v in values], dtype=np.float32)
         self.a = np.array([v.a.sum() for v in values], dtype=np.float32)
         self.a2 = np.array([(v.a**2).sum() for v in values], dtype=np.float32)
         self.observed_t2 = np.array([_reach(observed_squared_t(v)) for v in values])
         self.observed_w = np.array([_reach((w.sum(axis=0) ** 2).sum()) for w in whites])
         self.value_starts = np.cumsum([0, *(len(label.values) for label in labels)])[:-1]
-        self.ranks = np.diff(self.centred_starts)
+        self.ranks = np.diff(self.white_starts)
+        self.documents = np.array([label.sample.documents for label in labels])
+        self.single = np.array([len(label.values) == 1 for label in labels])
         self.critical = {
             threshold: np.array(
                 [stats.t.isf(threshold / 2, v.documents - 1) ** 2 * v.small_sample for v in values]
@@ -286,7 +302,8 @@ def _draw(plan: _Plan, results: FlipResults) -> _Totals:
                 results.value_counts[threshold][part] = significant.sum(axis=1)
                 any_value = np.logical_or.reduceat(significant, plan.value_starts, axis=1)
                 results.label_counts[threshold][part] = any_value.sum(axis=1)
-            c = np.add.reduceat(sums[:, whites.stop :] ** 2, plan.centred_starts[:-1], axis=1)
-            results.label_z[:, part] = normal_score(c, plan.ranks).T
+            squared = studentised(w, plan.documents.astype(np.float32))
+            squared[:, plan.single] = t2[:, plan.value_starts[plan.single]]
+            results.label_z[:, part] = normal_score(squared, plan.ranks, plan.documents).T
             start = part.stop
     return totals

@@ -36,11 +36,14 @@ def benjamini_hochberg(p: Floats) -> Floats:
 def step_down_max(observed: Floats, drawn: Sequence[NDArray[np.float32]], p: Floats | None = None) -> Floats:
     """Romano and Wolf's step-down p from draws of all statistics under their joint null.
 
-    `observed` and `drawn` (for each test, its draws) must be on a common scale, larger meaning further
-    from the null, and every draw made with the same signs for all tests. Strong control of any false
-    rejection, like Holm, with the dependence between tests put to use. An adjusted p is never below the
-    test's own `p`, which keeps few-changer tests honest, and never below that of a test with a larger
-    statistic.
+    `observed` and `drawn` (for each test, its draws) must be the same studentised statistic on a common
+    scale, larger meaning further from the null, and every draw made with the same signs for all tests, the
+    hypothesis imposed: whichever hypotheses hold, common flips leave the joint law of their tests as it is,
+    so that the step-down is one of randomisation tests. (Draws of scores centred at the estimates hold only
+    for many documents: they rejected 1.7% at 5% with 12 documents and 20 labels, these 4.2%.) Strong control
+    of any false rejection, like Holm, with the dependence between tests put to use. An adjusted p is never
+    below the test's own `p`, which keeps few-changer tests honest, and never below that of a test with a
+    larger statistic.
 
     Source: Romano and Wolf, "Exact and approximate stepdown methods for multiple hypothesis testing", JASA
     2005.

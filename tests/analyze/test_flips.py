@@ -176,6 +176,39 @@ def test_holm_and_benjamini_hochberg_by_hand() -> None:
     np.testing.assert_allclose(benjamini_hochberg(p), stats.false_discovery_control(p))
 
 
+def test_the_maximum_is_of_studentised_statistics_under_common_signs() -> None:
+    """Every t, of every label in every draw, by its definition; a label of two values by Hotelling's F."""
+    rng = np.random.default_rng(21)
+    n, draws = 24, 20_000
+    moves = [rng.choice([-3.0, 0, 0, 1, 2], n) for _ in range(6)]
+    moves[0] = np.where(np.arange(n) < 21, 2.0, rng.choice([-1.0, 0.0, 1.0], n))
+    double = rng.choice([-2.0, 0, 0, 2, 6], (n, 2))
+    labels = [*(pairs(move) for move in moves), scored(20 + np.column_stack([np.zeros(n), double]), 2)]
+    results = flip(labels, Signs(draws=draws, seed=4))
+    ours = step_down_max(results.observed_z, list(results.label_z))
+
+    def p_of(d: NDArray) -> NDArray:
+        """Of (draws, documents, values): how rare each draw's statistic is for normal answers."""
+        k, mean = d.shape[2], d.mean(axis=1)
+        centred = d - mean[:, None]
+        covariance = np.einsum("dij,dik->djk", centred, centred) / (n - 1)
+        squared = n * np.einsum("dj,djk,dk->d", mean, np.linalg.inv(covariance), mean)
+        return stats.f.sf(squared * (n - k) / (k * (n - 1)), k, n - k)
+
+    signs = np.random.default_rng(5).choice([-1.0, 1.0], (draws, n, 1))
+    answers = [*(move[None, :, None] for move in moves), double[None]]
+    observed = np.array([p_of(d)[0] for d in answers])
+    drawn = np.array([p_of(d * signs) for d in answers])
+    floor = 0.0
+    order = np.argsort(observed)
+    for step, j in enumerate(order):
+        least = drawn[order[step:]].min(axis=0)
+        floor = max(floor, float(np.mean(least <= observed[j] * (1 + 1e-9))))
+        assert ours[j] == pytest.approx(floor, abs=0.015)
+    assert order[0] == 0
+    assert ours[0] < 0.005
+
+
 def test_step_down_uses_dependence_and_never_undercuts_its_own_p() -> None:
     rng = np.random.default_rng(4)
     one = rng.normal(size=20_000).astype(np.float32)
