@@ -24,6 +24,10 @@ DIFFERENT = "different"
 EQUIVALENT = "equivalent"
 SMALL_DIFFERENCE = "different, within the margin"
 INCONCLUSIVE = "inconclusive"
+HARDLY_CHANGES = "equivalent, as hardly anything changes"
+FEW_CHANGE = "inconclusive: few documents change"
+ALONE = ", taken alone"
+"""Follows a difference that does not hold once the other values and labels tested are counted."""
 
 
 def equivalence_p(effect: float, se: float, df: float, margin: float) -> float:
@@ -41,6 +45,33 @@ def verdict(p: float, equivalence: float) -> str:
         (False, True): EQUIVALENT,
         (False, False): INCONCLUSIVE,
     }[(p < LEVEL, equivalence < LEVEL)]
+
+
+def bound_on_effect(differences: Floats, largest: float) -> float:
+    """The 95% upper bound on the share of documents that change, exact (Clopper-Pearson), times a jump.
+
+    The effect cannot be larger if no document moves by more than `largest`. Needs no standard error, so that
+    it may be used where so few documents change that theirs is not to be trusted.
+    """
+    seen = differences[np.isfinite(differences)]
+    changed = int(np.count_nonzero(seen))
+    share = float(stats.beta.ppf(0.95, changed + 1, len(seen) - changed)) if changed < len(seen) else 1.0
+    return share * largest
+
+
+def verdict_of_few(p: float, bound: float, margin: float) -> str:
+    """What can be said where few documents change: `bound` is the largest effect that they allow."""
+    return {
+        (True, True): SMALL_DIFFERENCE,
+        (True, False): DIFFERENT,
+        (False, True): HARDLY_CHANGES,
+        (False, False): FEW_CHANGE,
+    }[(p < LEVEL, bound <= margin)]
+
+
+def with_correction(found: str | None, holds: bool) -> str | None:
+    """The verdict once it is known whether the difference holds among all that was tested."""
+    return f"{found}{ALONE}" if found in (DIFFERENT, SMALL_DIFFERENCE) and not holds else found
 
 
 @dataclass(frozen=True, slots=True)

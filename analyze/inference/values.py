@@ -13,7 +13,15 @@ from analyze.estimate import value_names
 from analyze.frame import REFERENCE, Floats, LabelRows
 from analyze.inference import changers
 from analyze.inference.effects import bound_on_share, per_cent, sign_test
-from analyze.inference.equivalence import detectable, equivalence_p, verdict
+from analyze.inference.equivalence import (
+    LEVEL,
+    bound_on_effect,
+    detectable,
+    equivalence_p,
+    verdict,
+    verdict_of_few,
+    with_correction,
+)
 from analyze.inference.flips import Flipped
 from analyze.inference.multiplicity import holm
 from analyze.inference.rows import ValueTest
@@ -64,6 +72,7 @@ def value_tests(scored: Scored, flipped: Sequence[Flipped], inference: Inference
             found.append(_without_scores(rows, scores.sample, j, name))
             continue
         row = _tested(scored, scores.values[at], flipped[at], inference, reference)
+        row = _judged(row, scores, scores.values[at], float(np.abs(moves).max(initial=0.0)))
         if j in ranks or (inference.rank is not None and not ranks):
             rank = ranks.get(j)
             ups, downs = (rank.ups, rank.downs) if rank else (0, 0)
@@ -130,11 +139,27 @@ def _tested(
         return replace(row, leading="flip", leading_p=row.flip_p)
     cluster_p = float(2 * stats.t.sf(abs(value.effect) / se, df))
     leading_p = row.flip_p if few else cluster_p
-    row = replace(row, se=se, df=df, cluster_p=cluster_p, leading=leading, leading_p=leading_p)
-    if leading_p is None or not row.margin:
+    return replace(row, se=se, df=df, cluster_p=cluster_p, leading=leading, leading_p=leading_p)
+
+
+def _judged(row: ValueTest, scores: LabelScores, value: ValueScores, largest: float) -> ValueTest:
+    """The row with its verdict on equivalence; `largest` is the label's largest move.
+
+    The margin is in the outcome's unit, so of a dose the effect over the range of doses is held against it.
+    Where the cluster p is flagged so is the interval, and what it would say of equivalence is left out.
+    """
+    if row.leading_p is None or row.effect is None or not row.margin:
         return row
-    equal = equivalence_p(value.effect, se, df, row.margin)
-    return replace(row, equivalence_p=equal, verdict=verdict(leading_p, equal))
+    if row.few_changers is not None:
+        bound = bound_on_effect(value.difference, largest)
+        return replace(row, verdict=verdict_of_few(row.leading_p, bound, row.margin))
+    x = scores.sample.x
+    over = float(x.max() - x.min()) if scores.rows.design.continuous else 1.0
+    if row.se is None or row.df is None:  # all documents move alike
+        equal = float(abs(row.effect) * over >= row.margin)
+    else:
+        equal = equivalence_p(row.effect * over, row.se * over, row.df, row.margin)
+    return replace(row, equivalence_p=equal, verdict=verdict(row.leading_p, equal))
 
 
 def _without_scores(rows: LabelRows, sample: Sample, j: int, name: str) -> ValueTest:
@@ -192,14 +217,18 @@ def _few_clusters(rows: LabelRows, value: ValueScores) -> str | None:
 
 
 def within_rejected(tests: Sequence[ValueTest], rejected: bool) -> list[ValueTest]:
-    """Holm's p over a label's values by their flip p, where the label itself is rejected."""
+    """Holm's p over a label's values by their flip p, where the label itself is rejected.
+
+    A difference that is not found so is said to be one taken alone.
+    """
     if not rejected:
-        return list(tests)
+        return [replace(test, verdict=with_correction(test.verdict, False)) for test in tests]
     at = [i for i, test in enumerate(tests) if test.flip_p is not None]
     adjusted = holm(np.array([tests[i].flip_p for i in at], dtype=np.float64))
     found = list(tests)
     for i, p in zip(at, adjusted, strict=True):
-        found[i] = replace(found[i], holm_p=float(p))
+        holds = bool(p < LEVEL)
+        found[i] = replace(found[i], holm_p=float(p), verdict=with_correction(found[i].verdict, holds))
     return found
 
 

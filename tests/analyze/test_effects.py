@@ -11,7 +11,14 @@ from test_scores import unbalanced
 
 from analyze.inference import equivalence
 from analyze.inference.effects import bound_on_share, per_cent, sign_test
-from analyze.inference.equivalence import detectable, equivalence_p, verdict
+from analyze.inference.equivalence import (
+    bound_on_effect,
+    detectable,
+    equivalence_p,
+    verdict,
+    verdict_of_few,
+    with_correction,
+)
 from analyze.inference.scores import label_scores
 
 
@@ -58,6 +65,22 @@ def test_equivalence_needs_the_90_percent_interval_inside_the_margin() -> None:
     assert verdict(0.5, 0.5) == equivalence.INCONCLUSIVE
     assert verdict(0.01, 0.5) == equivalence.DIFFERENT
     assert verdict(0.01, 0.01) == equivalence.SMALL_DIFFERENCE
+
+
+def test_few_changers_are_equivalent_by_a_bound_only() -> None:
+    """The bound on the share: the one at which so few changers or fewer would have a chance of 5%."""
+    differences = np.concatenate([[2.0, -1.0, 0.5], np.zeros(197), [np.nan]])
+    bound = bound_on_effect(differences, 2.0)
+    assert stats.binom.cdf(3, 200, bound / 2.0) == pytest.approx(0.05)
+    assert bound_on_effect(np.zeros(100), 1.0) == pytest.approx(3 / 100, rel=0.02)
+    assert bound_on_effect(np.ones(8), 3.0) == 3.0
+    assert verdict_of_few(0.5, bound, 0.1) == "equivalent, as hardly anything changes"
+    assert verdict_of_few(0.5, bound, 0.05) == "inconclusive: few documents change"
+    assert verdict_of_few(0.01, bound, 0.05) == equivalence.DIFFERENT
+    assert verdict_of_few(0.01, bound, 0.1) == equivalence.SMALL_DIFFERENCE
+    assert with_correction(equivalence.DIFFERENT, False) == "different, taken alone"
+    assert with_correction(equivalence.DIFFERENT, True) == "different"
+    assert with_correction(equivalence.EQUIVALENT, False) == "equivalent"
 
 
 def test_the_detectable_effect_is_found_at_the_promised_rate() -> None:

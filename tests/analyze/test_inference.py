@@ -192,6 +192,40 @@ def test_ages_with_repeats_compare_means_of_documents(tmp_path: Path) -> None:
     assert pair["difference"] == pytest.approx(slopes[0.7] - slopes[0.0])
 
 
+def test_verdicts_on_equivalence_claim_no_more_than_the_design_gives(tmp_path: Path) -> None:
+    """Few changers; differences that do not survive the correction; doses over their range."""
+    rng = np.random.default_rng(3)
+    table = Table()
+    for i in range(300):
+        wine = f"w{i:03}"
+        for value, points in (
+            ("crystal", 10.0),
+            ("plastic", 10.0 + (i < 3) - (i == 3)),  # 4 of 300 by 1: at most 3% x 3
+            ("paper", 10.0 + 3.0 * (i % 60 == 7) * (-1) ** i),  # 5 of 300 by 3
+        ):
+            table.taste("glass", value, wine, points)
+        noise = float(rng.choice([-1.0, 0.0, 1.0]))
+        for value, points in (("silence", 10.0), ("loud", 10.0 + noise + (i < 12 and noise == 0.0))):
+            table.taste("music", value, wine, points)
+        for dose in (1.0, 5.0):
+            price = 10.0 + 0.2 * (dose - 1.0) + 0.1 * rng.normal()
+            table.taste("price", f"{dose}", wine, price, dose=dose)
+    found = {(r["label"], r["value"]): r for r in rows(analysed(table, tmp_path), "value_tests")}
+    plastic, loud = found["glass", "plastic"], found["music", "loud"]
+    assert plastic["few_changers"]
+    assert plastic["equivalence_p"] is None
+    share = stats.beta.ppf(0.95, 5, 296)
+    assert share * 3 <= plastic["margin"]
+    assert plastic["verdict"] == "equivalent, as hardly anything changes"
+    assert loud["few_changers"] is None
+    p = loud["leading_p"]
+    assert loud["verdict"] == ("different, within the margin, taken alone" if p < 0.05 else "equivalent")
+    # 0.2 a unit is within the margin of about 0.5, and 0.8 over the range of doses is not.
+    (price,) = (row for key, row in found.items() if key[0] == "price")
+    assert price["effect"] == pytest.approx(0.2, abs=0.01)
+    assert (price["verdict"], price["equivalence_p"]) == ("different", pytest.approx(1.0))
+
+
 def test_several_models_are_one_family_with_common_signs(tmp_path: Path) -> None:
     table = tasted()
     for row in tasted("critic", seed=2).rows:
