@@ -18,7 +18,7 @@ from analyze import sample as samples
 from analyze import within
 from analyze.fixest import Fixest
 from analyze.frame import Floats, Ints, LabelRows
-from analyze.sample import NO_FREEDOM, NO_VARIATION, ONE_CLUSTER, Sample
+from analyze.sample import NO_FREEDOM, NO_VARIATION, ONE_CLUSTER, ONE_DOCUMENT, Sample
 from analyze.specification import Specification
 from analyze.within import Errors
 
@@ -26,6 +26,8 @@ Engine = Literal["numpy", "pyfixest"]
 """What fits. The two agree to 1e-10; numpy takes a tenth of the time."""
 
 NO_SPREAD = "no spread: every document moves alike"
+INDEPENDENT = "repeats counted as independent"
+"""Of errors that are not clustered, where a prompt was asked several times: too small."""
 
 _ROUNDING = 1e-10
 """A move, or an effect, below this share of the outcome's largest move is rounding."""
@@ -133,6 +135,8 @@ def _too_few(sample: Sample, cluster: Ints | None) -> str | None:
     """Why a prepared sample still cannot be fitted."""
     if not sample.columns:
         return ""
+    if sample.documents == 1:
+        return ONE_DOCUMENT
     constant = within.demean(sample.y[:, None], sample.doc, sample.documents)
     if np.abs(constant).max() <= _ROUNDING * max(1.0, float(np.abs(sample.y).max())):
         return NO_VARIATION
@@ -176,6 +180,7 @@ def _estimated(
     rows: LabelRows, spec: Specification, sample: Sample, coef: Floats, errors: Errors
 ) -> list[Estimate]:
     moves = samples.changers(rows, sample)
+    repeated = INDEPENDENT if spec.cluster is None and _repeated(rows, sample) else None
     largest = float(np.abs(within.demean(sample.y[:, None], sample.doc, sample.documents)).max())
     t_95 = float(stats.t.ppf(0.975, errors.df))
     found = []
@@ -208,12 +213,18 @@ def _estimated(
                 documents=sample.documents,
                 clusters=errors.clusters,
                 changers=moves.get(j, 0),
-                note=_note(reason, sample),
+                note=_note(reason, sample, repeated if reason is None else None),
             )
         )
     return found
 
 
-def _note(reason: str | None, sample: Sample) -> str | None:
-    parts = [part for part in (reason, sample.left_out) if part]
+def _repeated(rows: LabelRows, sample: Sample) -> bool:
+    """Whether any document was answered several times under one value, or dose."""
+    under = sample.x[:, 0] if rows.design.continuous else rows.treat[sample.rows]
+    return len(np.unique(np.column_stack([sample.doc, under]), axis=0)) < sample.n
+
+
+def _note(reason: str | None, sample: Sample, beside: str | None = None) -> str | None:
+    parts = [part for part in (reason, beside, sample.left_out) if part]
     return "; ".join(parts) or None

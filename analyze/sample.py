@@ -20,6 +20,7 @@ NO_VALUE = "value missing"
 NOT_COMPARED = "never beside the reference, even indirectly"
 NO_TREATMENT = "treatment does not vary within documents"
 NO_VARIATION = "no variation"
+ONE_DOCUMENT = "one document only"
 ONE_CLUSTER = "fewer than two clusters"
 NO_FREEDOM = "no degrees of freedom"
 

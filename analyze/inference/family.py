@@ -22,8 +22,10 @@ from analyze.inference.flips import FlipResults
 from analyze.inference.multiplicity import benjamini_hochberg, holm, step_down_max
 from analyze.inference.rows import GlobalTest, LabelTest, ValueTest
 from analyze.inference.values import Scored
+from analyze.sample import ONE_DOCUMENT
 
 LEVEL = 0.05
+UNTESTED = "nothing changes, or nothing can be compared"
 GLOBAL_ONLY = "rejects only that no value matters at all; it does not say which does"
 
 
@@ -43,7 +45,7 @@ def label_tests(scored: Sequence[Scored], results: FlipResults) -> list[LabelTes
             values=0 if scores is None else len(scores.values),
             documents=0 if scores is None else scores.sample.documents,
             family=len(tested),
-            note="nothing changes, or nothing can be compared" if scores is None else None,
+            note=None if scores is not None else ONE_DOCUMENT if one.documents == 1 else UNTESTED,
         )
         if scores is not None:
             at = tested.index(i)

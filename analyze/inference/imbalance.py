@@ -11,13 +11,16 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
+from analyze import sample as samples
 from analyze.estimate import value_names
 from analyze.frame import REFERENCE, Bools, Floats, LabelRows
 from analyze.inference.rows import ImbalanceTest
 from analyze.inference.scores import label_scores
+from analyze.sample import NO_VARIATION, ONE_DOCUMENT
 from analyze.specification import Inference
 
 OVER, UNDER, EVERY = "over", "under", "all"
+NO_DOCUMENTS = "no documents"
 NOT_INDEPENDENT = "where the model over-predicts, distance and answer move together: no independent evidence"
 
 
@@ -48,10 +51,19 @@ def _side(rows: LabelRows, side: str, answer: Floats, error: Floats, chosen: Boo
     by_error, by_level = label_scores(rows, error, chosen), label_scores(rows, answer, chosen)
     errors = {} if by_error is None else {v.column: v for v in by_error.values}
     levels = {} if by_level is None else {v.column: v for v in by_level.values}
+    sample = samples.prepare(rows, error, chosen, rows.doc)
     found = []
     for j, name in enumerate(value_names(rows)):
         value, level = errors.get(j), levels.get(j)
+        compared = j in sample.columns
         effect = se = p = None
+        note = NOT_INDEPENDENT if side == OVER else None
+        if not compared:
+            note = NO_DOCUMENTS
+        elif sample.documents == 1:
+            note = ONE_DOCUMENT
+        elif value is None:
+            note = NO_VARIATION
         if value is not None:
             effect = value.effect if value.moving.any() else 0.0
             spread = float(np.sqrt(value.variance))
@@ -66,9 +78,9 @@ def _side(rows: LabelRows, side: str, answer: Floats, error: Floats, chosen: Boo
                 error_se=se,
                 error_p=p,
                 level_effect=None if level is None else level.effect,
-                n=0 if value is None else value.n,
-                documents=0 if value is None else value.documents,
-                note=NOT_INDEPENDENT if side == OVER else None,
+                n=sample.n if compared else 0,
+                documents=sample.documents if compared else 0,
+                note=note,
             )
         )
     return found

@@ -26,7 +26,7 @@ from analyze.inference.flips import Flipped
 from analyze.inference.multiplicity import holm
 from analyze.inference.rows import ValueTest
 from analyze.inference.scores import LabelScores, ValueScores, label_scores
-from analyze.sample import NO_FREEDOM, NO_VARIATION, Sample
+from analyze.sample import NO_FREEDOM, NO_VARIATION, ONE_DOCUMENT, Sample
 from analyze.specification import Inference
 
 NO_CHANGE = "no change seen"
@@ -40,11 +40,16 @@ class Scored:
 
     rows: LabelRows
     scores: LabelScores | None
+    documents: int
+    """That can be compared at all."""
 
 
 def score(rows: LabelRows, inference: Inference) -> Scored:
     """The scores of a label's primary outcome."""
-    return Scored(rows, label_scores(rows, rows.columns[inference.outcome], rows.samples[inference.sample]))
+    outcome, chosen = rows.columns[inference.outcome], rows.samples[inference.sample]
+    scores = label_scores(rows, outcome, chosen)
+    sample = samples.prepare(rows, outcome, chosen, rows.doc) if scores is None else scores.sample
+    return Scored(rows, scores, sample.documents)
 
 
 def value_tests(scored: Scored, flipped: Sequence[Flipped], inference: Inference) -> list[ValueTest]:
@@ -170,6 +175,8 @@ def _without_scores(rows: LabelRows, sample: Sample, j: int, name: str) -> Value
     reason = sample.reasons[j]
     if reason is not None:
         return replace(row, note=_note(reason, row.note))
+    if sample.documents == 1:
+        return replace(row, note=_note(ONE_DOCUMENT, row.note))
     if sample.documents < 2 or sample.n - len(sample.columns) - 1 <= 0:
         return replace(row, note=_note(NO_FREEDOM, row.note))
     compared = np.zeros(sample.documents) if rows.design.continuous else _both(rows, sample, j)

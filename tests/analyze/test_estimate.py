@@ -141,8 +141,25 @@ def test_one_cluster_and_no_freedom(tmp_path: Path, engine: Engine) -> None:
     lone.taste("music", "silence", "a", 10.0)
     lone.taste("music", "loud", "a", 11.0)
     found = estimates(lone, tmp_path, engine)
-    assert found["music", "loud", "robust"]["note"] == "no degrees of freedom"
-    assert found["music", "loud", "level"]["note"] == "fewer than two clusters"
+    assert found["music", "loud", "robust"]["note"] == "one document only"
+    assert found["music", "loud", "level"]["note"] == "one document only"
+
+
+@ENGINES
+def test_repeats_that_are_not_clustered_are_said_to_count_as_independent(
+    tmp_path: Path, engine: Engine
+) -> None:
+    table = Table()
+    for i in range(12):
+        for repeat in range(2):
+            table.taste("music", "silence", f"w{i}", 10.0, repeat=repeat)
+            table.taste("music", "loud", f"w{i}", 10.0 + i % 3, repeat=repeat)
+        for value, points in (("crystal", 10.0), ("plastic", 10.0 + i % 4), ("paper", 11.0 - i % 2)):
+            table.taste("glass", value, f"w{i}", points)
+    found = estimates(table, tmp_path, engine)
+    assert found["music", "loud", "robust"]["note"] == "repeats counted as independent"
+    assert found["music", "loud", "level"]["note"] is None
+    assert found["glass", "paper", "robust"]["note"] is None
 
 
 @ENGINES

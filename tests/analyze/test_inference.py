@@ -346,6 +346,17 @@ def test_imbalance_by_side(tmp_path: Path) -> None:
     assert side["over"]["error_effect"] == pytest.approx(side["over"]["level_effect"])
     assert side["under"]["error_effect"] == pytest.approx(-side["under"]["level_effect"])
     assert "no independent evidence" in side["over"]["note"]
+    assert side["under"]["note"] is None
+    over = Table()
+    for i in range(9):
+        for value, points in (("silence", 10.0), ("loud", 11.0 + i % 2)):
+            over.taste("music", value, f"w{i}", points, truth=20.0 if i == 0 else 5.0)
+    told = {r["side"]: (r["documents"], r["note"]) for r in rows(analysed(over, tmp_path), "imbalance_tests")}
+    assert told["under"] == (1, "one document only")
+    for row in over.rows:
+        row["truth"] = 20.0
+    told = {r["side"]: (r["documents"], r["note"]) for r in rows(analysed(over, tmp_path), "imbalance_tests")}
+    assert told == {"all": (9, None), "over": (0, "no documents"), "under": (9, None)}
     whole = (40 * side["over"]["error_effect"] + 20 * side["under"]["error_effect"]) / 60
     assert side["all"]["error_effect"] == pytest.approx(whole)
 
@@ -442,10 +453,12 @@ def test_small_and_regular_samples_do_not_break_anything(tmp_path: Path) -> None
     """One document; documents that all move alike; answers that differ between repeats alone."""
     alone = Table()
     for value, points in (("silence", 10.0), ("loud", 11.0)):
-        alone.taste("music", value, "w", points)
-    (row,) = rows(analysed(alone, tmp_path), "value_tests")
+        alone.taste("music", value, "w", points, truth=5.0, region="valley")
+    analysis = analysed(alone, tmp_path)
+    (row,) = rows(analysis, "value_tests")
     assert (row["effect"], row["flip_p"]) == (None, None)
-    assert row["note"].startswith("no degrees of freedom")
+    for table in ("value_tests", "label_tests", "estimates"):
+        assert {r["note"].split(";")[0] for r in rows(analysis, table)} == {"one document only"}, table
     alike = Table()
     for i in range(9):
         for value, points in (("crystal", 10.0), ("plastic", 12.0), ("paper", 11.0)):
