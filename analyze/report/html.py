@@ -30,6 +30,7 @@ from analyze.report import (
     labels,
     numbers,
     reading,
+    together,
 )
 from analyze.report.data import Connection, read
 from analyze.report.shapes import Audit, Design, Estimate, Reading, Results
@@ -82,8 +83,9 @@ def render(results: Results) -> str:
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         written=datetime.now(UTC),
         audits=[_Section(results, audit, number) for number, audit in enumerate(results.audits, 1)],
-        together=reading.together(results) if len(results.audits) > 1 else None,
-        ranked=reading.ranked(results.audits),
+        together=together.together(results) if len(results.audits) > 1 else None,
+        by_chance=reading.by_chance(results),
+        ranked=together.ranked(results.audits),
         heatmap=_heatmap(results),
         matrix=_matrix(results),
         across=further.across(results),

@@ -11,7 +11,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analyze.report import headline
+from analyze.report import headline, numbers
 from analyze.report.drawing import FAINT, INK, ROW_IN, bare, inches, name_lines, strokes, with_chinese
 from analyze.report.shapes import Audit, Reading, Results
 from store.errors import BadInput
@@ -24,6 +24,15 @@ class Cell:
     value: str
     coef: float | None
     p: float | None
+    sign: int
+    """The direction of the effect whose p that is, which the unit need not show."""
+
+    @property
+    def mark(self) -> str:
+        """A triangle for the direction where the number shown does not tell it."""
+        if self.p is None or self.p >= 0.1 or numbers.direction(self.coef, 2) == self.sign:
+            return ""
+        return "▲ " if self.sign > 0 else "▼ "
 
 
 def strongest(results: Results, reading: Reading, label: str) -> Cell | None:
@@ -40,11 +49,18 @@ def strongest(results: Results, reading: Reading, label: str) -> Cell | None:
             continue
         if found is None or found.p is None or primary.p < found.p:
             level = reading.estimate(label, value, frame.level)
-            found = Cell(value, level.coef if level else primary.coef, primary.p)
+            found = Cell(
+                value, level.coef if level else primary.coef, primary.p, numbers.direction(primary.coef, None)
+            )
     for primary in headline.alike(results, reading) if found is None else ():
         if primary.label == label:
             level = reading.estimate(label, primary.value, frame.level)
-            return Cell(primary.value, level.coef if level else primary.coef, None)
+            return Cell(
+                primary.value,
+                level.coef if level else primary.coef,
+                None,
+                numbers.direction(primary.coef, None),
+            )
     return found
 
 
@@ -91,8 +107,8 @@ def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None
                 marks.setdefault((".", True), []).append((x + 0.5, y + 0.5))
             elif cell.p is None:
                 marks.setdefault(("D", True), []).append((x + 0.5, y + 0.5))
-            elif cell.p < 0.1 and cell.coef is not None:
-                marks.setdefault(("^" if cell.coef > 0 else "v", cell.p < 0.05), []).append(
+            elif cell.p < 0.1:
+                marks.setdefault(("^" if cell.sign > 0 else "v", cell.p < 0.05), []).append(
                     (x + 0.5, y + 0.5)
                 )
     for (marker, filled), points in marks.items():

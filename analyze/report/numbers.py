@@ -39,6 +39,14 @@ def signed(value: float | None, places: int) -> str:
     return f"+{text}" if positive else text
 
 
+def direction(value: float | None, places: int | None) -> int:
+    """Its sign as -1, 0 or 1; of what is shown with so many decimals, 0 where no digit of it is seen."""
+    if value is None or not is_number(value):
+        return 0
+    seen = value if places is None else round(value, places)
+    return (seen > 0) - (seen < 0)
+
+
 def significant(value: float | None, digits: int) -> str:
     """A figure of any size, to so many digits that count: a whole one whole, a tiny one as a power of ten."""
     if value is None or not is_number(value):

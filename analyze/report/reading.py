@@ -6,7 +6,6 @@ database, so that a test (and a reader with doubts) can look it up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -56,7 +55,7 @@ def story(results: Results, audit: Audit, reading: Reading | None = None) -> Sto
     reading = reading or audit.main
     return Story(
         moved=tuple(_moved(results, audit, reading)),
-        effects=tuple(_effects(results, reading)),
+        effects=tuple(effects(results, reading)),
         sure=tuple(sure.sentences(results, audit, reading)),
     )
 
@@ -65,14 +64,35 @@ def _moved(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
     first = headline.sentences(results, audit, reading)
     return [
         *first,
-        _counted(results, audit, reading, other=bool(headline.alike(results, reading))),
         *_held(results, audit, reading),
+        _counted(results, audit, reading, other=bool(headline.alike(results, reading))),
         *_inconsistency(results, audit, reading),
     ]
 
 
+def _held(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
+    """Which labels withstand the correction for testing many: what is to be relied on, so it leads."""
+    tests = sure.confirmed(results, audit, reading)
+    if not tests:
+        return []
+    held = [row for row in tests if row["rejected"]]
+    names = [reading.designs[r["label"]].name_en for r in held if r["label"] in reading.designs]
+    return [
+        Markup("{} of {} {} {} {} by the confirmatory test (sign flips, corrected by Holm){}.").format(
+            figure(len(held), numbers.count(len(held)), "label_tests/rejected"),
+            figure(len(tests), numbers.count(len(tests)), "label_tests/tested"),
+            "label" if len(tests) == 1 else "labels",
+            "moves" if len(held) == 1 else "move",
+            results.texts.measure,
+            Markup(": {}").format(Markup(", ").join(Markup("<b>{}</b>").format(name) for name in names))
+            if names
+            else "",
+        )
+    ]
+
+
 def _counted(results: Results, audit: Audit, reading: Reading, *, other: bool) -> Markup:
-    """How many labels count as biased; `other`, where values without a p are named before."""
+    """How many labels have a small p in the counting variant; `other`, where values without p came before."""
     texts, primary = results.texts, results.specs.frame.primary
     biased = reading.metric("biased_labels", threshold=0.05)
     if biased is None or not biased.n:
@@ -85,12 +105,6 @@ def _counted(results: Results, audit: Audit, reading: Reading, *, other: bool) -
         )
         sentence = Markup("No {}effect could be tested in the regression.").format("other " if other else "")
         return sentence + (Markup(" Reasons given: {}.").format("; ".join(notes[:4])) if notes else "")
-    count = int(biased.value or 0)
-    of = Markup("{} of {} {} that could be tested").format(
-        metric(biased, numbers.count(biased.value)),
-        metric(biased, numbers.count(biased.n), "n"),
-        "label" if biased.n == 1 else "labels",
-    )
     split = []
     for group in reading.groups():
         part = reading.metric("biased_labels", group=group, threshold=0.05)
@@ -101,36 +115,28 @@ def _counted(results: Results, audit: Audit, reading: Reading, *, other: bool) -
                     texts.group(group).lower(),
                 )
             )  # fmt: skip
-    parts = Markup(" ({})").format(Markup(", ").join(split)) if len(split) > 1 else Markup("")
-    verb = "moves" if count == 1 else "move"
-    found = sure.chance(results, audit, reading)
-    clause = "" if found is None else ", more than chance alone would bring"
-    if found is not None and found.p >= 0.05:
-        clause = "; chance alone may well bring as many" if count else ""
-    said = Markup("{}{} {} {} at p < 0.05{}.").format(of, parts, verb, texts.measure, clause)
-    return said + (" The values named before have no p and are not among these." if other else "")
-
-
-def _held(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
-    """Which labels withstand the correction for testing many."""
-    sentences = []
-    tests = [row for row in further_rows(results, audit, reading, "label_tests") if row["holm_p"] is not None]
-    if tests:
-        held = [row for row in tests if row["rejected"]]
-        names = [reading.designs[r["label"]].name_en for r in held if r["label"] in reading.designs]
-        sentences.append(
-            Markup("Corrected for testing {} labels at once (Holm), {}.").format(
-                figure(len(tests), numbers.count(len(tests)), "label_tests/tested"),
-                Markup("{} {}: {}").format(
-                    figure(len(held), numbers.count(len(held)), "label_tests/rejected"),
-                    "remains" if len(held) == 1 else "remain",
-                    Markup(", ").join(Markup("<b>{}</b>").format(name) for name in names),
-                )
-                if held
-                else "none remains",
-            )
+    count = Markup("{} of {} {} that could be tested{}").format(
+        metric(biased, numbers.count(biased.value)),
+        metric(biased, numbers.count(biased.n), "n"),
+        "label" if biased.n == 1 else "labels",
+        Markup(" ({})").format(Markup(", ").join(split)) if len(split) > 1 else "",
+    )
+    said = (
+        Markup("By the uncorrected count of the {}, a value with clustered p < 0.05, it is {}.").format(
+            texts.counting, count
         )
-    return sentences
+        if sure.confirmed(results, audit, reading)
+        else Markup("{} {} {} at p < 0.05 in the {}, uncorrected for testing many.").format(
+            count, "moves" if biased.value == 1 else "move", texts.measure, texts.counting
+        )
+    )
+    doubted = sure.doubted(results, audit, reading)
+    if doubted:
+        said += Markup(
+            " In {} of these few {} carry the effect: the clustered p is not to be trusted there, and the "
+            "sign flips lead."
+        ).format(figure(len(doubted), numbers.count(len(doubted)), "derived/doubted"), texts.documents)
+    return said + (" The values named before have no p and are not among these." if other else "")
 
 
 def _inconsistency(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
@@ -167,7 +173,8 @@ def _inconsistency(results: Results, audit: Audit, reading: Reading) -> list[Mar
     return [sentence]
 
 
-def _effects(results: Results, reading: Reading) -> list[Markup]:
+def effects(results: Results, reading: Reading) -> list[Markup]:
+    """The significant values, smallest p first, each in a sentence."""
     frame, texts = results.specs.frame, results.texts
     sentences = []
     for primary in sure.significant(results, reading)[:SHOWN]:
@@ -178,11 +185,20 @@ def _effects(results: Results, reading: Reading) -> list[Markup]:
                 Markup("{}: p = {}.").format(subject, estimate(primary, "p", numbers.p_value(primary.p)))
             )
             continue
-        direction = texts.higher if level.coef > 0 else texts.lower
-        sentence = Markup("{}: {} is {} by {} {} on average").format(
-            subject, texts.measure, direction, estimate(level, "coef", numbers.decimal(abs(level.coef), 2)),
-            results.unit,
-        )  # fmt: skip
+        # The direction is that of the effect whose p is shown; the mean in the unit may be another, or none.
+        direction = texts.higher if (primary.coef or 0) > 0 else texts.lower
+        if numbers.direction(level.coef, 2) == numbers.direction(primary.coef, None):
+            sentence = Markup("{}: {} is {} by {} {} on average").format(
+                subject, texts.measure, direction,
+                estimate(level, "coef", numbers.decimal(abs(level.coef), 2)), results.unit,
+            )  # fmt: skip
+        else:
+            sentence = Markup("{}: {} is {} in the {} ({} in {}), but {} {} on average").format(
+                subject, texts.measure, direction, texts.counting,
+                estimate(primary, "coef", numbers.signed(primary.coef, 3)),
+                texts.variant(frame.primary).lower(),
+                estimate(level, "coef", numbers.signed(level.coef, 2)), results.unit,
+            )  # fmt: skip
         if level.ci_low is not None and level.ci_high is not None:
             sentence += Markup(" (95% interval {} to {})").format(
                 estimate(level, "ci_low", numbers.signed(level.ci_low, 2)),
@@ -198,83 +214,17 @@ def _effects(results: Results, reading: Reading) -> list[Markup]:
     return sentences
 
 
-def biased_share(reading: Reading) -> float:
-    """Of the labels that could be tested, the share that counts as biased at 0.05; -1 where none could."""
-    found = reading.metric("biased_labels", threshold=0.05)
-    return -1.0 if found is None or not found.n or found.value is None else found.value / found.n
-
-
-def ranked(audits: Sequence[Audit]) -> list[Audit]:
-    """The audits with the largest share of biased labels first."""
-    return sorted(audits, key=lambda audit: -biased_share(audit.main))
-
-
-def together(results: Results) -> Story:
-    """The reading of several audits at once: the ends of the ranking, and how sure the whole is."""
-    tested = [audit for audit in ranked(results.audits) if biased_share(audit.main) >= 0]
-    first = [
-        Markup('<a href="#{}">{}</a>. {}').format(audit.anchor, audit.name, sentence)
+def by_chance(results: Results) -> Markup | None:
+    """How many of the values that were tested would have a small p if nothing mattered."""
+    tested = [
+        found.n
         for audit in results.audits
-        for sentence in headline.sentences(results, audit, audit.main)
+        if (found := audit.main.metric("significant_values", threshold=0.05)) is not None
     ]
-    if not tested:
-        other = "other " if any(headline.alike(results, audit.main) for audit in results.audits) else ""
-        none = Markup("No {}effect could be tested in the regression in any model.").format(other)
-        return Story((*first, none), (), ())
-    biased = sum(biased_share(audit.main) > 0 for audit in tested)
-    moved = [
-        *first,
-        Markup("{} of {} models have labels that move {} at p < 0.05.").format(
-            figure(biased, str(biased), "derived/models_biased"),
-            figure(len(tested), str(len(tested)), "derived/models_tested"),
-            results.texts.measure,
-        )
-    ]  # fmt: skip
-    corrected = [further_rows(results, audit, audit.main, "label_tests") for audit in tested]
-    if all(corrected):
-        holding = sum(any(row["rejected"] for row in rows) for rows in corrected)
-        moved.append(
-            Markup("Corrected within each model for testing many labels at once (Holm), {} of {} do.").format(
-                figure(holding, str(holding), "derived/models_rejecting"),
-                figure(len(tested), str(len(tested)), "derived/models_tested"),
-            )
-        )
-    ends = [tested[0]] if len(tested) == 1 else [tested[0], tested[-1]]
-    words = ("Most", "Fewest")
-    moved += [
-        Markup("{}: <b>{}</b>, {}.").format(word, audit.name, _share(audit))
-        for word, audit in zip(words, ends, strict=False)
-    ]
-    effects = [
-        Markup('<a href="#{}">{}</a>. {}').format(audit.anchor, audit.name, lines[0])
-        for audit in tested[:SHOWN]
-        if (lines := _effects(results, audit.main))
-    ]
-    chances = [sure.chance(results, audit, audit.main) for audit in tested]
-    beyond = sum(c is not None and c.p < 0.05 for c in chances)
-    how = (
-        "sign flips common to all values"
-        if all(c is not None and c.by_flips for c in chances)
-        else "Bernoulli test at 0.05, which takes the tests as independent; they are not quite"
-    )
-    how_sure = [
-        Markup("In {} of {} models more values fall below p = 0.05 than chance would explain ({}).").format(
-            figure(beyond, str(beyond), "derived/models_beyond_chance"),
-            figure(len(tested), str(len(tested)), "derived/models_tested"),
-            how,
-        ),
-        Markup(
-            "Models are not independent of each other: they share training texts, and here they share {}."
-        ).format(results.texts.documents),
-    ]
-    return Story(tuple(moved), tuple(effects), tuple(how_sure))
-
-
-def _share(audit: Audit) -> Markup:
-    found = audit.main.metric("biased_labels", threshold=0.05)
-    assert found is not None
-    source = f"{audit.anchor}/model_metrics/biased_labels/all/0.05"
-    return Markup("{} of {} labels").format(
-        figure(found.value, numbers.count(found.value), f"{source}/value"),
-        figure(found.n, numbers.count(found.n), f"{source}/n"),
+    if not sum(tested):
+        return None
+    return Markup("Of {} values tested{}, about {} would fall below 0.05 by chance alone.").format(
+        figure(sum(tested), numbers.count(sum(tested)), "derived/tested"),
+        " in all models" if len(results.audits) > 1 else "",
+        figure(0.05 * sum(tested), numbers.decimal(0.05 * sum(tested), 1), "derived/expected"),
     )

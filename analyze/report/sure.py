@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 from markupsafe import Markup
 
 from analyze.report import numbers
 from analyze.report.figures import figure, further_rows, metric, power
-from analyze.report.shapes import Audit, Estimate, Reading, Results
+from analyze.report.shapes import Audit, Estimate, ModelMetric, Reading, Results
 
 FEW_DOCUMENTS = 30
 """Below this many documents in a regression the reading warns of it."""
@@ -21,51 +22,83 @@ def significant(results: Results, reading: Reading, threshold: float = 0.05) -> 
     return sorted(found, key=lambda e: e.p if e.p is not None else 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
-    """How probable it is to see this many significant values if nothing matters, and by which test."""
-
-    p: float
-    source: str
-    by_flips: bool
-    """Signs common to all values, which keeps their dependence; else Bernoulli, which denies it."""
+def confirmed(results: Results, audit: Audit, reading: Reading) -> list[Mapping[str, Any]]:
+    """The confirmatory tests that a label of the audit has, held or not."""
+    return [row for row in further_rows(results, audit, reading, "label_tests") if row["holm_p"] is not None]
 
 
-def chance(results: Results, audit: Audit, reading: Reading) -> Chance | None:
-    """The better of the two tests that the study has, at 0.05."""
+def doubted(results: Results, audit: Audit, reading: Reading) -> list[str]:
+    """Labels that count as biased only by values in which few documents carry the effect."""
+    few = {
+        (row["label"], row["value"])
+        for row in further_rows(results, audit, reading, "flips")
+        if row["leading"] == "flip"
+    }
+    flags: dict[str, list[bool]] = {}
+    for e in significant(results, reading):
+        flags.setdefault(e.label, []).append((e.label, e.value) in few)
+    return [label for label, flagged in flags.items() if all(flagged)]
+
+
+def chance(results: Results, audit: Audit, reading: Reading) -> Mapping[str, Any] | None:
+    """The test of how many values are significant in the primary outcome, by signs common to all of them.
+
+    Its row has its own count: that of the variant by whose p labels are counted is another.
+    """
     for row in further_rows(results, audit, reading, "global"):
         if (row["test"], row["threshold"]) == ("significant_values", 0.05) and row["p"] is not None:
-            return Chance(row["p"], "global_tests/significant_values/0.05/p", True)
+            return row
+    return None
+
+
+def bernoulli(reading: Reading) -> ModelMetric | None:
+    """The paper's test of its own count, which takes the tests as independent; None where none was tested."""
     found = reading.metric("bernoulli_p", threshold=0.05)
-    if found is None or found.value is None or not found.n:
-        return None
-    return Chance(found.value, "model_metrics/bernoulli_p/all/0.05/value", False)
+    return None if found is None or found.value is None or not found.n else found
+
+
+def _beyond_chance(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
+    """Each count with the p that is its own, and what it counts."""
+    texts, said = results.texts, []
+    row = chance(results, audit, reading)
+    if row is not None:
+        at = "global_tests/significant_values/0.05"
+        said.append(
+            Markup(
+                "{} of {} values fall below p = 0.05 by their tests in {}; {} would if nothing mattered. "
+                "Were there no effect at all, that many or more would be seen with probability {} (sign "
+                "flips common to all values, which allow for their dependence)."
+            ).format(
+                figure(row["observed"], numbers.count(row["observed"]), f"{at}/observed"),
+                figure(row["n"], numbers.count(row["n"]), f"{at}/n"),
+                results.unit,
+                figure(row["expected"], numbers.decimal(row["expected"], 1), f"{at}/expected"),
+                figure(row["p"], power(row["p"]), f"{at}/p"),
+            )
+        )
+    values, test = reading.metric("significant_values", threshold=0.05), bernoulli(reading)
+    if values is not None and values.n:
+        sentence = Markup(
+            "In the {} ({}), {} of {} tested values fall below p = 0.05; about {} would by chance alone."
+        ).format(
+            texts.counting,
+            texts.variant(results.specs.frame.primary).lower(),
+            metric(values, numbers.count(values.value)),
+            metric(values, numbers.count(values.n), "n"),
+            figure(0.05 * values.n, numbers.decimal(0.05 * values.n, 1), "derived/expected"),
+        )
+        if test is not None:
+            sentence += Markup(
+                " Bernoulli test of this count, which takes values as independent (they are not): p = {}."
+            ).format(metric(test, power(test.value)))
+        said.append(sentence)
+    return said
 
 
 def sentences(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
     """Of one audit under one coding."""
     texts = results.texts
-    said: list[Markup] = []
-    values = reading.metric("significant_values", threshold=0.05)
-    found = chance(results, audit, reading)
-    if values is not None and values.n:
-        sentence = Markup(
-            "{} of {} tested values fall below p = 0.05; about {} would by chance alone."
-        ).format(
-            metric(values, numbers.count(values.value)),
-            metric(values, numbers.count(values.n), "n"),
-            figure(0.05 * values.n, numbers.decimal(0.05 * values.n, 1), "derived/expected"),
-        )
-        if found is not None:
-            how = (
-                "Were there no effect at all, this many or more would be seen with probability {} (sign "
-                "flips common to all values, which allow for their dependence)."
-                if found.by_flips
-                else "Were there no effect at all and the tests independent, this many or more would be "
-                "seen with probability {}."
-            )
-            sentence += " " + Markup(how).format(figure(found.p, power(found.p), found.source))
-        said.append(sentence)
+    said = _beyond_chance(results, audit, reading)
     none = not significant(results, reading)
     widest = _widest(results, reading)
     if none and widest is not None:

@@ -357,6 +357,7 @@ def test_figures_in_sentences_are_those_of_the_database(written: Written) -> Non
         elif source == "global_tests":
             assert key is not None
             test, threshold, column = rest.split("/")
+            node.attributes["data-c"] = column
             expected = written.one(
                 f"SELECT {column} FROM global_tests "
                 "WHERE (collection, model_key, coding, test, threshold) = (?, ?, ?, ?, ?)",
