@@ -123,14 +123,31 @@ async def test_the_selector_shows_one_model_or_all(page: chromium.Page) -> None:
 
 
 async def test_every_printed_page_carries_the_notice(page: chromium.Page, tmp_path: Path) -> None:
-    if shutil.which("pdftotext") is None:
-        pytest.skip("pdftotext, which reads printed pages, is not on this machine")
-    printed = tmp_path / "report.pdf"
-    printed.write_bytes(await page.pdf())
-    reading = await asyncio.create_subprocess_exec(
-        "pdftotext", "-layout", str(printed), "-", stdout=asyncio.subprocess.PIPE
-    )
-    text = (await asyncio.wait_for(reading.communicate(), 60))[0].decode()
-    pages = [one for one in text.split("\f") if one.strip()]
+    pages = await printed(page, tmp_path)
     assert len(pages) > 3
     assert all("Simulated: a scripted taster" in one for one in pages)
+
+
+async def test_every_model_is_printed_whichever_is_chosen_on_the_screen(
+    page: chromium.Page, tmp_path: Path
+) -> None:
+    shown = "[...document.querySelectorAll('section.audit')].filter(s => !s.hidden).map(s => s.id)"
+    assert await page.evaluate(shown) == ["m1"]
+    text = "".join(await printed(page, tmp_path))
+    assert text.count("How much of it would withstand") + text.count("Label by label") >= 2
+    for name, _, _ in MODELS:
+        assert f"\n{name}\n" in "\n".join(line.strip() for line in text.splitlines()), name
+    assert await page.evaluate(shown) == ["m1"], "the choice is not put back after printing"
+
+
+async def printed(page: chromium.Page, folder: Path) -> list[str]:
+    """The text of the pages of a print."""
+    if shutil.which("pdftotext") is None:
+        pytest.skip("pdftotext, which reads printed pages, is not on this machine")
+    path = folder / "report.pdf"
+    path.write_bytes(await page.pdf())
+    reading = await asyncio.create_subprocess_exec(
+        "pdftotext", "-layout", str(path), "-", stdout=asyncio.subprocess.PIPE
+    )
+    text = (await asyncio.wait_for(reading.communicate(), 60))[0].decode()
+    return [one for one in text.split("\f") if one.strip()]

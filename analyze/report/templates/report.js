@@ -120,11 +120,17 @@
     follow();
   }
 
-  var folds = [];
+  // What is folded, filtered out or not chosen on the screen is printed all the same, and put back after it.
+  var folds = [], away = [];
   window.addEventListener("beforeprint", function () {
+    away = Array.prototype.slice.call(document.querySelectorAll("section.audit[hidden], tr[hidden]"));
+    away.forEach(function (part) { part.hidden = false; });
     folds = Array.prototype.slice.call(document.querySelectorAll("details:not([open])"));
     folds.forEach(function (fold) { fold.open = true; });
   });
-  window.addEventListener("afterprint", function () { folds.forEach(function (fold) { fold.open = false; }); });
+  window.addEventListener("afterprint", function () {
+    folds.forEach(function (fold) { fold.open = false; });
+    away.forEach(function (part) { part.hidden = true; });
+  });
   document.documentElement.classList.add("scripted");
 })();
