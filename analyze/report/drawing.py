@@ -42,7 +42,14 @@ _CJK = re.compile(
 """Names of fonts, or of their files, that have Chinese."""
 
 
-def svg(figure: Figure, *, title: str, salt: str, tips: Mapping[str, Sequence[str]] | None = None) -> str:
+def svg(
+    figure: Figure,
+    *,
+    title: str,
+    salt: str,
+    description: str = "",
+    tips: Mapping[str, Sequence[str]] | None = None,
+) -> str:
     """The figure as an SVG element to set into a page.
 
     Text stays text; ids carry `salt`, so that several figures can share a page.
@@ -55,7 +62,17 @@ def svg(figure: Figure, *, title: str, salt: str, tips: Mapping[str, Sequence[st
     text = _slimmed(buffer.getvalue(), salt, tips or {})
     for gid, tip in (tips or {}).items():
         text = _with_tips(text, f'id="{salt}-{gid}"', tip)
+    text = _described(text, title, description)
     return text.replace("<svg ", f'<svg role="img" aria-label="{escape(title, quote=True)}" ', 1)
+
+
+def _described(text: str, title: str, description: str) -> str:
+    """An SVG that says what it is, to whoever does not see it."""
+    said = "".join(
+        f"<{tag}>{escape(words)}</{tag}>" for tag, words in (("title", title), ("desc", description)) if words
+    )
+    opened = text.index(">", text.index("<svg")) + 1
+    return text[:opened] + said + text[opened:]
 
 
 def _slimmed(text: str, salt: str, kept: Iterable[str]) -> str:
@@ -103,8 +120,15 @@ def _with_tips(text: str, opening: str, tips: Sequence[str]) -> str:
     return text[:start] + re.sub(r"<use [^>]*/>", titled, text[start:end]) + text[end:]
 
 
-def save(figure: Figure, path: Path | str, *, notices: Sequence[str] = ()) -> Path:
-    """Write a figure as SVG, PDF or PNG (300 dpi), whichever the name ends in, with the notices above it.
+def save(
+    figure: Figure,
+    path: Path | str,
+    *,
+    notices: Sequence[str] = (),
+    title: str = "",
+    description: str = "",
+) -> Path:
+    """Write a figure as SVG, PDF or PNG (300 dpi), whichever the name ends in, with title and notices above.
 
     Raises BadInput where it ends in something else or the file cannot be written.
     """
@@ -117,7 +141,7 @@ def save(figure: Figure, path: Path | str, *, notices: Sequence[str] = ()) -> Pa
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _style(text_as_text=False, salt="figure"):
-            _stamp(figure, notices)
+            _stamp(figure, notices, title)
             _set_fonts(figure)
             figure.savefig(
                 path,
@@ -126,18 +150,26 @@ def save(figure: Figure, path: Path | str, *, notices: Sequence[str] = ()) -> Pa
                 bbox_inches="tight",
                 metadata={"Date": None} if kind == "svg" else None,
             )
+        if kind == "svg":
+            text = path.read_text(encoding="utf-8")
+            named = ": ".join(filter(None, (title, description)))
+            path.write_text(_described(text, named, " ".join((description, *notices))), encoding="utf-8")
     except OSError as error:
         raise BadInput(f"{path} cannot be written: {error.strerror or error}") from error
     return path
 
 
-def _stamp(figure: Figure, notices: Sequence[str]) -> None:
-    """A figure that leaves the report takes its notices along."""
+def _stamp(figure: Figure, notices: Sequence[str], title: str = "") -> None:
+    """A figure that leaves the report takes along whose it is, and its notices."""
+    above = 1.02
+    if title:
+        figure.text(0.02, above, title, ha="left", va="bottom", fontsize=9, color=INK, weight="bold")
+        above += 0.28 / figure.get_figheight()
     wide = max(40, int(figure.get_figwidth() * 13))
     lines = [line for notice in notices for line in textwrap.wrap(notice, wide)]
     if lines:
         figure.text(
-            0.5, 1.02, "\n".join(lines), ha="center", va="bottom", fontsize=7.5, color=WARN, weight="bold"
+            0.5, above, "\n".join(lines), ha="center", va="bottom", fontsize=7.5, color=WARN, weight="bold"
         )
 
 

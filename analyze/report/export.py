@@ -32,15 +32,19 @@ def write_tables(
     format: str = "csv",
     models: Sequence[str] | None = None,
     codings: Sequence[str] | None = None,
+    tell: Callable[[str], object] | None = None,
 ) -> list[Path]:
     """Write every table of the report into `folder`: a file for each, or one workbook for xlsx. Returns the
-    paths.
+    paths. `tell` hears what is not up to date.
 
     Raises BadInput where the format is unknown, nothing has been analysed, or the folder cannot be written.
     """
     if format not in FORMATS:
         raise BadInput(f"there is no format {format!r}", hint=f"There are: {', '.join(FORMATS)}.")
     results = read(study, specifications, models=models, codings=codings)
+    if tell is not None:
+        for notice in results.of_age():
+            tell(notice)
     folder = Path(folder)
     found = [*sheets.all_sheets(results), *further.sheets(results)]
     try:

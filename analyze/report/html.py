@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,11 @@ MOST_ROWS_IN_A_FIGURE = 60
 """A coefficient plot with more rows than this is split by the design's groups."""
 
 
+COEFFICIENTS = "A line for each value: its effect against the reference, with 90 and 95% intervals."
+INCONSISTENCY = "A line for each label: in how many of a hundred the answers are not all the same number."
+HEATMAP = "A cell for each label and model: the effect of the value with the smallest p, and its direction."
+
+
 def write_html(
     study: Connection,
     specifications: Path | str,
@@ -51,12 +56,16 @@ def write_html(
     models: Sequence[str] | None = None,
     codings: Sequence[str] | None = None,
     collections: Sequence[str] | None = None,
+    tell: Callable[[str], object] | None = None,
 ) -> Path:
-    """Write `index.html` into `folder` and return its path.
+    """Write `index.html` into `folder` and return its path; `tell` hears what is not up to date.
 
     Raises BadInput where nothing has been analysed, a name is unknown, or the folder cannot be written.
     """
     results = read(study, specifications, models=models, codings=codings, collections=collections)
+    if tell is not None:
+        for notice in results.of_age():
+            tell(notice)
     page = render(results)
     path = Path(folder) / "index.html"
     try:
@@ -177,11 +186,19 @@ def _figures(results: Results, audit: Audit) -> list[tuple[str, Markup]]:
         figure = forest.coefficients(results, audit, beside=beside, group=group, chinese=True)
         if figure is None:
             continue
-        name = f"Effects of every value, {audit.name}"
+        name = (
+            f"Effects of every value, {audit.name}, {results.texts.coding(audit.main.coding).lower()} coding"
+        )
         if group is not None:
             name += f", {results.texts.group(group)}"
         drawn = forest.rows(results, audit.main, group=group)
-        text = drawing.svg(figure, title=name, salt=f"{audit.anchor}c{i}", tips=forest.tips(results, drawn))
+        text = drawing.svg(
+            figure,
+            title=name,
+            description=COEFFICIENTS,
+            salt=f"{audit.anchor}c{i}",
+            tips=forest.tips(results, drawn),
+        )
         found.append((results.texts.group(group) if group else "", Markup(text)))
     return found
 
@@ -190,14 +207,25 @@ def _inconsistency(results: Results, audit: Audit) -> Markup | None:
     figure = labels.inconsistency(results, audit, chinese=True)
     if figure is None:
         return None
-    return Markup(drawing.svg(figure, title=f"Inconsistency by label, {audit.name}", salt=f"{audit.anchor}i"))
+    return Markup(
+        drawing.svg(
+            figure,
+            title=f"Inconsistency by label, {audit.name}",
+            description=INCONSISTENCY,
+            salt=f"{audit.anchor}i",
+        )
+    )
 
 
 def _heatmap(results: Results) -> Markup | None:
     if len(results.audits) < 2:
         return None
     figure = labels.heatmap(results, chinese=True)
-    return None if figure is None else Markup(drawing.svg(figure, title="Labels against models", salt="hm"))
+    return (
+        None
+        if figure is None
+        else Markup(drawing.svg(figure, title="Labels against models", description=HEATMAP, salt="hm"))
+    )
 
 
 def _matrix(results: Results) -> list[tuple[Design, list[labels.Cell | None], int, int]]:

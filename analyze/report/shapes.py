@@ -260,10 +260,14 @@ class Results:
         have = [name for name in usual if any(name in audit.settings for audit in self.audits)]
         return tuple(dict.fromkeys([*have, *configurations.differing(a.settings for a in self.audits)]))
 
+    def of_age(self) -> tuple[str, ...]:
+        """What is to be said of figures that are not, or not all, of what the study has now."""
+        return tuple(said for said in (self.outdated, self.unanalysed) if said is not None)
+
     def notices(self) -> tuple[str, ...]:
         """The banners that the kinds of the models ask for, each once, of whom, where not of all; and age."""
         kinds = dict.fromkeys(audit.kind for audit in self.audits)
-        found = [said for said in (self.outdated, self.unanalysed) if said is not None]
+        found = [*self.of_age()]
         for kind in kinds:
             if kind in self.texts.notices:
                 names = [audit.name for audit in self.audits if audit.kind == kind]

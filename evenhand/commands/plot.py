@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.commands.options import db_option, open_study, specifications_option
+from evenhand.commands.options import console, db_option, open_study, sentence, specifications_option
 
 FIGURES = ("coefficients", "inconsistency", "heatmap")
 
@@ -22,7 +22,10 @@ Examples:
 @click.argument("figure", type=click.Choice(FIGURES))
 @click.argument("out", type=click.Path(path_type=Path, dir_okay=False))
 @db_option
-@click.option("--model", help="The model, by name or key, where the study has several (not for the heatmap).")
+@click.option(
+    "--model",
+    help="The model, by its name in the report or its key, if there are several (not for the heatmap).",
+)
 @click.option("--coding", help="The coding. [default: the first analysed]")
 @click.option("--label", help="One label alone (coefficients).")
 @specifications_option
@@ -43,5 +46,12 @@ def command(
     """
     from analyze.plots import plot  # noqa: PLC0415
 
+    complaints = console(stderr=True)
+
+    def tell(notice: str) -> None:
+        sentence(complaints, notice)
+
     with open_study(db) as study:
-        click.echo(plot(study, specifications, figure, out, model=model, coding=coding, label=label))
+        click.echo(
+            plot(study, specifications, figure, out, model=model, coding=coding, label=label, tell=tell)
+        )

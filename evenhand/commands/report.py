@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from evenhand.commands.options import db_option, open_study, specifications_option, split_list
+from evenhand.commands.options import (
+    console,
+    db_option,
+    open_study,
+    sentence,
+    specifications_option,
+    split_list,
+)
 
 
 @click.command(
@@ -50,11 +57,16 @@ def command(
     """
     from analyze.report import write_html, write_tables  # noqa: PLC0415
 
+    complaints = console(stderr=True)
+
+    def tell(notice: str) -> None:
+        sentence(complaints, notice)
+
     chosen = {"models": split_list(models), "codings": split_list(codings)}
     with open_study(db) as study:
         if form == "html":
-            paths = [write_html(study, specifications, folder, **chosen)]
+            paths = [write_html(study, specifications, folder, tell=tell, **chosen)]
         else:
-            paths = write_tables(study, specifications, folder, format=form, **chosen)
+            paths = write_tables(study, specifications, folder, format=form, tell=tell, **chosen)
     for path in paths:
         click.echo(path)

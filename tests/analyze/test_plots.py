@@ -90,7 +90,8 @@ def test_marks_say_what_is_behind_them(results: Results) -> None:
     assert figure is not None
     text = drawing.svg(figure, title="T <&>", salt="x", tips=forest.tips(results, rows))
     tree = parse(text)
-    tips = [node.text for node in tree.find("title")]
+    own, *tips = [node.text for node in tree.find("title")]
+    assert own == "T <&>"
     assert len(tips) == 12
     plastic = next(e for e in results.audits[0].main.estimates if (e.value, e.variant) == ("塑料", "level"))
     (tip,) = [t for t in tips if t.startswith("Glass: plastic 塑料") and "points" in t]
@@ -171,7 +172,7 @@ def test_a_figure_of_a_simulated_model_says_so(
     monkeypatch.setattr(
         drawing,
         "_stamp",
-        lambda figure, notices: (real(figure, notices), stamped.extend(t.get_text() for t in figure.texts)),
+        lambda figure, *rest: (real(figure, *rest), stamped.extend(t.get_text() for t in figure.texts)),
     )
     plots.plot(*study, "coefficients", tmp_path / "f.svg", model="Sommelier 7B")
     assert any("Simulated" in text for text in stamped)
@@ -223,3 +224,42 @@ def test_many_values_are_split_by_group(results: Results, monkeypatch: pytest.Mo
     assert len(titles()) == len(MODELS)
     monkeypatch.setattr(html, "MOST_ROWS_IN_A_FIGURE", 5)
     assert len(titles()) == len(MODELS) * 2
+
+
+def test_a_figure_says_whose_it_is_to_eyes_and_to_readers(
+    study: tuple[store.Study, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+    real = drawing._stamp
+    monkeypatch.setattr(
+        drawing,
+        "_stamp",
+        lambda figure, *rest: (real(figure, *rest), written.extend(t.get_text() for t in figure.texts)),
+    )
+    path = plots.plot(*study, "coefficients", tmp_path / "f.svg", model="Taster", coding="hasty")
+    assert "Taster, hasty coding" in written
+    text = path.read_text(encoding="utf-8")
+    assert "<title>Taster, hasty coding: the effect of every value" in text
+    assert "<desc>the effect of every value" in text
+    page = drawing.svg(labels.heatmap(read(*study)), title="a < b", description="c", salt="s")  # type: ignore[arg-type]
+    assert "<title>a &lt; b</title><desc>c</desc>" in page
+
+
+def test_a_configuration_goes_by_the_name_that_is_offered(tmp_path: Path) -> None:
+    cellar = Cellar(
+        models=(("Taster", "api", 0.0), ("Taster", "api", 0.0)), wines=8,
+        settings=({"reasoning": "on"}, {"reasoning": "off"}),
+    )  # fmt: skip
+    opened, specifications = cellar.analysed(tmp_path)
+    with opened:
+        with pytest.raises(BadInput, match="there are several") as caught:
+            plots.plot(opened, specifications, "coefficients", tmp_path / "f.svg", model="Taster")
+        offered = str(caught.value.hint).removeprefix("Name one of: ").rstrip(".").split("; ")
+        assert len(offered) == 2
+        for name in offered:
+            for given in (name, name.partition(" (")[0]):
+                path = plots.plot(opened, specifications, "coefficients", tmp_path / "f.svg", model=given)
+                assert f"<title>{name.partition(' (')[0]}, careful coding" in path.read_text(encoding="utf-8")
+        with pytest.raises(BadInput, match="nothing has been analysed for the model 'Tester'") as caught:
+            plots.plot(opened, specifications, "coefficients", tmp_path / "f.svg", model="Tester")
+        assert "reasoning=on" in str(caught.value.hint)

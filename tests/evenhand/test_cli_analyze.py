@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from small_study import ask, rows, study_at
 
 from evenhand.commands.analyze import command as analyze_command
+from evenhand.commands.plot import command as plot_command
 from evenhand.commands.report import command as report_command
 from judifair import case_files
 from judifair.build import build
@@ -104,3 +105,22 @@ def test_the_effect_of_an_age_has_a_name_also_in_a_study_from_before_it_had(
 def test_json_holds_everything_of_every_model(database: Path) -> None:
     found = json.loads(evenhand(analyze_command, "--db", database, "--json"))
     assert [one["model"] for one in found["models"]] == sorted(MODELS)
+
+
+def test_what_is_not_up_to_date_is_said_where_the_command_was_typed(tmp_path: Path) -> None:
+    path = tmp_path / "study.duckdb"
+    with study_at(path) as study:
+        build(study, cases=case_files.bundled()[:6], labels=LABELS[:1])
+        ask(study, tmp_path, "phi-4")
+        ask(study, tmp_path, "gpt-4o", settings={"seed": 100})
+    evenhand(analyze_command, "--db", path, "--models", "phi-4")
+    page, table = tmp_path / "page", tmp_path / "tables"
+    for command, arguments in (
+        (report_command, ["--out", page]),
+        (report_command, ["--format", "csv", "--out", table]),
+        (plot_command, ["inconsistency", tmp_path / "i.svg"]),
+    ):
+        done = CliRunner().invoke(command, [str(a) for a in ("--db", path, *arguments)])
+        assert done.exit_code == 0, done.output
+        assert "Not analysed: gpt-4o" in done.stderr
+        assert "Not analysed" not in done.stdout
