@@ -209,6 +209,24 @@ def test_the_maximum_is_of_studentised_statistics_under_common_signs() -> None:
     assert ours[0] < 0.005
 
 
+def test_the_maximum_holds_its_level_with_few_documents_and_beside_an_effect() -> None:
+    """Labels of one, two and three values, the first biased: how often another is rejected, at 5%."""
+    rng = np.random.default_rng(31)
+    rejected, trials, documents = 0, 300, 18
+    for number in range(trials):
+        labels = []
+        for k in (1, 1, 2, 3, 1):
+            y = 20 + rng.choice([-6.0, -1, 0, 0, 0, 1, 6], (documents, k + 1))
+            y[:, 1:] += 5 * (rng.random((documents, 1)) < 0.8) * (not labels)
+            labels.append(scored(y, k))
+        results = flip(labels, Signs(draws=399, seed=number))
+        p = np.array([flipped.p for flipped in results.labels])
+        adjusted = step_down_max(results.observed_z, list(results.label_z), p)
+        rejected += bool((adjusted[1:] <= 0.05).any())
+    assert rejected <= stats.binom.ppf(0.999, trials, 0.05)
+    assert rejected >= stats.binom.ppf(0.001, trials, 0.02)
+
+
 def test_step_down_uses_dependence_and_never_undercuts_its_own_p() -> None:
     rng = np.random.default_rng(4)
     one = rng.normal(size=20_000).astype(np.float32)
