@@ -87,6 +87,13 @@ def _slimmed(text: str, salt: str, kept: Iterable[str]) -> str:
     text = re.sub(
         r"\d+\.\d{3,}(?=[ \"\n])", lambda m: f"{float(m.group(0)):.2f}".rstrip("0").rstrip("."), text
     )
+    # A tenth of a point is not seen. The shapes of marks, in <defs>, are small and keep more.
+    text = "".join(
+        part
+        if part.startswith("<defs")
+        else re.sub(r'(?<= [xyd]=")[^"]+|(?<=transform=")[^"]+', _tenths, part)
+        for part in re.split(r"(<defs>.*?</defs>)", text, flags=re.DOTALL)
+    )
     wanted = {f'id="{gid}"' for gid in kept}
     text = re.sub(
         r' id="(?![mp][0-9a-f]{6,}")[^"]*"',
@@ -97,6 +104,11 @@ def _slimmed(text: str, salt: str, kept: Iterable[str]) -> str:
     while (shorter := re.sub(r"<g>\s*</g>|<g/>|<defs>\s*</defs>", "", text)) != text:
         text = shorter
     return re.sub(r"\s*\n\s*", "\n", text)
+
+
+def _tenths(numbers: re.Match[str]) -> str:
+    """Coordinates with one decimal."""
+    return re.sub(r"\d+\.\d{2,}", lambda m: f"{float(m.group(0)):.1f}".removesuffix(".0"), numbers.group(0))
 
 
 def _size_of(font: str) -> str:

@@ -260,11 +260,13 @@ def _environment() -> Environment:
         numbers.percent,
         numbers.p_value,
         numbers.stars,
+        numbers.exact,
     ):
         environment.filters[function.__name__] = function
     environment.filters["tiny"] = figures.power
     environment.globals |= {
         "td": _td,
+        "bare": _bare_td,
         "effect_cell": _effect_cell,
         "interval_cell": _interval_cell,
         "figure": figures.figure,
@@ -273,6 +275,7 @@ def _environment() -> Environment:
         "when": reading.when,
         "OUTCOMES": account.OUTCOMES,
         "metric_cell": _metric_cell,
+        "span": _span,
         "share_cell": _share_cell,
         "further_cell": _further_cell,
         "variant_cell": _variant_cell,
@@ -287,16 +290,14 @@ def _environment() -> Environment:
 def _td(column: str, value: Any, text: object, extra: str = "") -> Markup:
     """A cell with a figure."""
     kind = f"n {extra}" if extra else "n"
-    full = numbers.exact(value)
-    return Markup(f'<td class="{kind}" data-c="{escape(column)}" data-v="{full}">{escape(text)}</td>')
+    data = numbers.behind(value, str(text))
+    return Markup(f'<td class="{kind}" data-c="{escape(column)}"{data}>{escape(text)}</td>')
 
 
 def _bare_td(value: Any, text: object, extra: str = "") -> Markup:
     """A cell whose heading names the column; the whole figure is left out where the text says it already."""
     kind = f"n {extra}" if extra else "n"
-    full = numbers.exact(value)
-    data = "" if full == str(text) else f' data-v="{full}"'
-    return Markup(f'<td class="{kind}"{data}>{escape(text)}</td>')
+    return Markup(f'<td class="{kind}"{numbers.behind(value, str(text))}>{escape(text)}</td>')
 
 
 def _further_cell(part: further.Part, column: Column, row: further.Row) -> Markup:
@@ -316,7 +317,7 @@ def _further_cell(part: further.Part, column: Column, row: further.Row) -> Marku
 
 
 def _names(english: str, chinese: str) -> Markup:
-    beside = f' <span class="zh" lang="zh">{escape(chinese)}</span>' if chinese else ""
+    beside = f' <span lang="zh">{escape(chinese)}</span>' if chinese else ""
     return Markup(f"<td>{escape(english)}{beside}</td>")
 
 
@@ -328,7 +329,7 @@ def _effect_cell(estimate: Estimate | None, places: int, *, mark: bool = True) -
     mark = mark and estimate.p is not None and estimate.p < 0.05 and estimate.coef is not None
     if mark:
         text = ("▲ " if (estimate.coef or 0) > 0 else "▼ ") + text
-    return _td(f"{estimate.variant}.coef", estimate.coef, text, "sig" if mark else "")
+    return _bare_td(estimate.coef, text, "sig" if mark else "")
 
 
 def _variant_cell(estimate: Estimate | None) -> Markup:
@@ -349,8 +350,7 @@ def _interval_cell(estimate: Estimate | None, places: int) -> Markup:
     if estimate is None or estimate.ci_low is None or estimate.ci_high is None:
         return Markup('<td class="n"></td>')
     ends = [
-        f'<span data-c="{estimate.variant}.{name}" data-v="{numbers.exact(end)}">'
-        f"{numbers.signed(end, places)}</span>"
+        _span(f"{estimate.variant}.{name}", end, numbers.signed(end, places))
         for name, end in (("ci_low", estimate.ci_low), ("ci_high", estimate.ci_high))
     ]
     return Markup(f'<td class="n ci" data-v="{numbers.exact(estimate.ci_low)}">{ends[0]} to {ends[1]}</td>')
@@ -383,10 +383,15 @@ def _share_cell(found: Reading, name: str, group: str, threshold: float) -> Mark
         return Markup('<td class="n">{}</td>').format(numbers.NOTHING)
     column = f"{name}/{group}/{threshold:g}"
     share = f" ({numbers.percent(row.value / row.n, 0)}%)" if row.n else ""
-    return Markup(
-        '<td class="n" data-v="{}"><span data-c="{}" data-v="{}">{}</span>/'
-        '<span data-c="{}/n" data-v="{}">{}</span><small>{}</small></td>'
-    ).format(
-        numbers.exact(row.value / row.n if row.n else None), column, numbers.exact(row.value),
-        numbers.count(row.value), column, numbers.exact(row.n), numbers.count(row.n), share,
-    )  # fmt: skip
+    parts = (
+        _span(column, row.value, numbers.count(row.value)),
+        _span(f"{column}/n", row.n, numbers.count(row.n)),
+    )
+    whole = numbers.exact(row.value / row.n if row.n else None)
+    return Markup('<td class="n" data-v="{}">{}/{}<small>{}</small></td>').format(whole, *parts, share)
+
+
+def _span(column: str, value: Any, text: str) -> Markup:
+    """A figure within a cell."""
+    data = numbers.behind(value, text)
+    return Markup(f'<span data-c="{escape(column)}"{data}>{escape(text)}</span>')

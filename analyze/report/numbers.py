@@ -1,7 +1,7 @@
 """How a number is written: one rule for the terminal, the page, LaTeX and Markdown.
 
 A number is rounded here and nowhere else, and only on its way to the reader: JSON, CSV and the spreadsheet
-carry it in full, and every cell of the page carries the full figure beside the rounded one.
+carry it in full, and every cell of the page carries nine digits of it beside the rounded one.
 """
 
 from __future__ import annotations
@@ -88,7 +88,18 @@ def stars(p: float | None) -> str:
 
 
 def exact(value: object) -> str:
-    """A figure in full, so that a machine reads back what the database holds."""
+    """A figure for machines: whole numbers in full, others to nine digits, which is beyond any use of them.
+
+    All digits of a float are nineteen characters, and a page has some hundred thousand.
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
-    return repr(value) if is_number(value) else ""
+    if not isinstance(value, int | float) or not is_number(value):
+        return ""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else f"{value:.9g}"
+
+
+def behind(value: object, text: str) -> str:
+    """The attribute with the whole figure, where the text does not say it already."""
+    full = exact(value)
+    return "" if full == text or (not full and text in ("", NOTHING)) else f' data-v="{full}"'

@@ -96,7 +96,7 @@ async def test_a_heading_sorts_by_the_whole_figure(page: chromium.Page, heading:
         "(name) => { const t = document.querySelector('section.audit:not([hidden]) table[data-t=estimates]');"
         "const th = [...t.tHead.querySelectorAll('th')].find(h => h.textContent === name);"
         "th.querySelector('[role=button]').click(); const i = th.cellIndex;"
-        "return [...t.tBodies[0].rows].map(r => Number(r.cells[i].dataset.v)); }"
+        "return [...t.tBodies[0].rows].map(r => Number(r.cells[i].dataset.v ?? r.cells[i].textContent)); }"
     )
     up = await page.evaluate(f"({sort})({heading!r})")
     assert up == sorted(up)
