@@ -20,7 +20,7 @@ from judifair import case_files
 from judifair.build import build
 
 README = Path(__file__).parents[2] / "README.md"
-LABELS = ("defendant_religion", "defendant_sex", "online_broadcast")
+LABELS = ("defendant_religion", "defendant_sex", "online_broadcast", "defendant_age")
 SCRIPT = Script(
     seed=5,
     jitter=0.3,
@@ -55,15 +55,25 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with study_at(folder / "study.duckdb") as study:
         cases = [case for case in case_files.bundled() if case.doc_id == "theft-ebike"]
         cases += [case for case in case_files.bundled() if case not in cases][:14]
-        build(study, cases=cases, labels=LABELS)
+        build(study, cases=cases, labels=LABELS, placebo=True)
         for seed, model in enumerate(("phi-4", "gpt-4o-mini")):
             ask(study, folder, model, script=SCRIPT, repeats=2, settings={"seed": 100 * seed})
         ask(study, folder, "mistral-nemo", script=SCRIPT, limit=30)
+        ask(study, folder, "mistral-nemo", script=SCRIPT, limit=10, repeats=2)
+        # The same name, temperature and repeats, other settings.
+        ask(study, folder, "phi-4", script=SCRIPT, repeats=2, limit=40, settings={"seed": 7})
         study.connection.execute(
             "UPDATE predictions SET text = '对不起，我不能回答这个问题。' WHERE prediction_id IN "
-            "(SELECT prediction_id FROM predictions ORDER BY prediction_id LIMIT 2)"
+            "(SELECT prediction_id FROM predictions JOIN queries USING (query_id) "
+            "QUALIFY row_number() OVER "
+            "(PARTITION BY starts_with(label, 'placebo:') ORDER BY prediction_id) < 3)"
         )
         analyze_study(study, specifications_path(), codings=("corrected", "published"))
+        # A value that moved every document alike has an effect and no p.
+        study.connection.execute(
+            "UPDATE estimates SET coef = 99, p = NULL, note = 'no spread' "
+            "WHERE value = '伊斯兰教' AND variant = 'level_outcome'"
+        )
     return folder / "study.duckdb"
 
 
@@ -93,6 +103,15 @@ def test_they_find_what_is_there(database: Path) -> None:
     by = {question.split()[0] + " " + question.split()[1]: rows for question, rows in found.items()}
     moved = by["Which facts"]
     assert {row["value"] for row in moved[:2]} <= {"伊斯兰教", "是"}
+    assert (moved[0]["months"], moved[0]["p"], moved[0]["note"]) == (99, None, "no spread")
+    assert "ln(age)" not in {row["value"] for row in moved}
+    ended = [row for row in by["How did"] if row["model"] == "gpt-4o-mini"]
+    assert sum(row["with_repeats"] for row in ended) == 2 * sum(row["queries"] for row in ended)
+    for row in by["One document:"]:
+        assert not row["label"].startswith("placebo:")
+        told = row["months"].split("; ")
+        assert len({one.partition(": ")[0] for one in told}) == len(told), "two answers bear one name"
+        assert "nan" not in row["months"]
     assert abs(moved[0]["months"]) >= abs(moved[-1]["months"])
     assert all("phi-4 " in row["months"] for row in by["One document:"])
     assert len(by["Answers that"]) == 2
@@ -100,5 +119,15 @@ def test_they_find_what_is_there(database: Path) -> None:
     assert {row["returned_model"] for row in by["Who answered,"]} == {"scripted-judge"}
     assert all(len(set(row["months"])) == 2 for row in by["The very"])
     assert "defendant_religion" in {row["label"] for row in by["Labels that"]}
-    (pending,) = by["What is"]
-    assert (pending["model"], pending["pending"] > 0) == ("mistral-nemo", True)
+    assert not [row for row in by["The very"] if row["label"].startswith("placebo:")]
+    assert {len(row["months"]) for row in by["The very"]} == {2}, "two configurations are taken for one"
+    pending = {(row["model"], row["repeat"]): row["pending"] for row in by["What is"]}
+    # Of the models asked in part, the second repeat is outstanding as well, and more of it.
+    assert set(pending) == {(model, repeat) for model in ("mistral-nemo", "phi-4") for repeat in (0, 1)}
+    settled = (
+        "SELECT repeat, (SELECT count(*) FROM queries) - count(*) AS left FROM latest "
+        "JOIN models USING (model_key) WHERE model = 'mistral-nemo' GROUP BY repeat"
+    )
+    for row in asked(["evenhand", "sql", settled], database):
+        assert pending["mistral-nemo", row["repeat"]] == row["left"]
+    assert pending["mistral-nemo", 1] > pending["mistral-nemo", 0] > 0
