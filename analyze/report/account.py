@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
 
 from analyze.report.shapes import Audit, Reading, Results
 
+_NOTES = (Path(__file__).parent / "queries" / "notes.sql").read_text(encoding="utf-8")
 ANSWERED = "answered"
 SINCE = "came since the analysis"
 OUTCOMES = {
@@ -141,6 +145,17 @@ def steps(results: Results, audit: Audit, reading: Reading) -> list[Step]:
             "estimated",
         ),
     ]
+    return found
+
+
+def notes(
+    connection: duckdb.DuckDBPyConnection, view: str, coding: str
+) -> dict[tuple[str, str], list[tuple[str, int]]]:
+    """What the coding noted of answers, and of how many, by collection and model's key."""
+    statement = _NOTES.format(view=view)
+    found: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    for collection, key, note, answers in connection.execute(statement, [coding]).fetchall():
+        found.setdefault((collection, key), []).append((note, answers))
     return found
 
 

@@ -16,7 +16,7 @@ import duckdb
 from analyze import configurations, freshness
 from analyze.configurations import Configuration
 from analyze.frame import HoldsConnection, connection_of
-from analyze.report import further
+from analyze.report import account, further, known
 from analyze.report import texts as wording
 from analyze.report.shapes import (
     Audit,
@@ -228,6 +228,8 @@ class _Reader:
         labels = self._rows("label_metrics", LabelMetric, coding)
         metrics = self._rows("model_metrics", ModelMetric, coding)
         tallies = self._tallies(coding)
+        view = self.specs.frame.view
+        notes = account.notes(self.connection, view, coding) if "note" in self.columns[view] else {}
         variants = {s.name: i for i, s in enumerate(self.specs.specifications)}
         late = len(position)
         newer = freshness.newer(self.connection)
@@ -241,13 +243,16 @@ class _Reader:
                     variants.get(e.variant, len(variants)),
                 ),
             )
+            measured = known.labels(labels.get(cell, []), tallies.get(cell, []))
+            measured = tuple(sorted(measured, key=lambda row: position.get(row.label, late)))
             reading = Reading(
                 coding=coding,
                 designs=designs,
                 estimates=tuple(own),
-                labels=tuple(sorted(labels.get(cell, []), key=lambda row: position.get(row.label, late))),
-                metrics=tuple(metrics.get(cell, [])),
+                labels=measured,
+                metrics=known.metrics(metrics.get(cell, []), measured),
                 tallies=tuple(tallies.get(cell, [])),
+                notes=tuple(notes.get(cell, [])),
                 newer=newer.get((*cell, coding), 0),
                 by_key={(e.label, e.value, e.variant): e for e in own},
             )
@@ -309,8 +314,7 @@ class _Reader:
             returned.setdefault((collection, key), {})[name] = answers
         audits = []
         for number, row in enumerate(rows, 1):
-            collection, key, model, temperature, kind, *rest = row
-            first_at, last_at, repeats, documents = rest
+            collection, key, model, temperature, kind, first_at, last_at, repeats, documents = row
             audits.append(
                 Audit(
                     collection=collection,

@@ -12,7 +12,8 @@ from typing import Any
 
 import duckdb
 
-from analyze.report.shapes import Audit, Design, Reading, Results
+from analyze.report import known
+from analyze.report.shapes import IMPORTED, Audit, Design, Reading, Results
 from analyze.report.sheets import SPARE, USEFUL, Column, Kind, Sheet
 from analyze.report.texts import Texts
 
@@ -41,6 +42,8 @@ class Further:
     where: str = "true"
     order: str = ""
     fold: bool = False
+    imported: str = ""
+    """Said besides, of answers that others asked for."""
 
     def in_words_of(self, texts: Texts, unit: str) -> Further:
         """The same with the domain's words in the place of the slots."""
@@ -58,7 +61,7 @@ class Further:
             return text
 
         columns = tuple(replace(column, heading=said(column.heading)) for column in self.columns)
-        return replace(self, text=said(self.text), columns=columns)
+        return replace(self, text=said(self.text), imported=said(self.imported), columns=columns)
 
     def without_empty(self, rows: Sequence[Row]) -> Further:
         """The same without the columns in which no row has anything."""
@@ -75,7 +78,8 @@ def declared() -> tuple[Further, ...]:
         for key, heading, *rest in entry.pop("columns"):
             kind: Kind = rest[0] if rest else "text"
             columns.append(Column(key, heading, kind, rest[1] if len(rest) > 1 else 0))
-        entry["text"] = " ".join(entry["text"].split())
+        for key in ("text", "imported"):
+            entry[key] = " ".join(entry.get(key, "").split())
         found.append(Further(**{**entry, "keys": tuple(entry["keys"]), "columns": tuple(columns)}))
     return tuple(found)
 
@@ -95,7 +99,7 @@ def read(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[Row, ...]]:
         order = f"ORDER BY {shown.order}" if shown.order else ""
         cursor = connection.execute(f"SELECT * FROM {shown.table} WHERE {shown.where} {order}")
         names = [column[0] for column in cursor.description or ()]
-        rows = tuple(dict(zip(names, row, strict=True)) for row in cursor.fetchall())
+        rows = tuple(known.further(dict(zip(names, row, strict=True))) for row in cursor.fetchall())
         if rows:
             found[shown.name] = rows
     return found
@@ -128,6 +132,8 @@ def of_audit(results: Results, audit: Audit, scope: str = AUDIT) -> list[Part]:
             if rows:
                 rows = _by_design(shown, rows, reading)
                 words = shown.in_words_of(results.texts, results.unit).without_empty(rows)
+                if audit.kind == IMPORTED and shown.imported:
+                    words = replace(words, text=f"{words.text} {words.imported}")
                 coding = reading.coding if scope == AUDIT else None
                 found.append(Part(words, rows, reading.designs, coding, audit.collection))
     return found

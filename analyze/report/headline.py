@@ -75,7 +75,7 @@ def _alike(results: Results, audit: Audit, reading: Reading, primary: Estimate) 
         at = f"value_tests/{primary.label}/{primary.value}"
         sentence += Markup(" ({} up, {} down; sign flips, p {})").format(
             *(figure(test[name], numbers.count(test[name]), f"{at}/{name}") for name in ("ups", "downs")),
-            figure(test["flip_p"], _with_sign(test["flip_p"]), f"{at}/flip_p"),
+            figure(test["flip_p"], numbers.with_sign(test["flip_p"]), f"{at}/flip_p"),
         )
     return sentence + ". As all moved alike, the regression has no standard error, and its p is missing."
 
@@ -111,7 +111,7 @@ def _missing(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
                 design.value_en(value),
                 figure(gone, numbers.percent(gone), f"{at}/reference"),
                 ", ".join(design.value_en(v) for v in design.reference),
-                figure(row["p"], _with_sign(row["p"]), f"missing_tests/{label}/{value}/any/p"),
+                figure(row["p"], numbers.with_sign(row["p"]), f"missing_tests/{label}/{value}/any/p"),
             )
         )
     if len(held) > SHOWN:
@@ -128,8 +128,3 @@ def _row(rows: list[Mapping[str, Any]], label: str, value: str) -> Mapping[str, 
 
 def _no_spread(found: Estimate) -> bool:
     return (found.note or "").startswith(NO_SPREAD)
-
-
-def _with_sign(p: float) -> str:
-    text = numbers.p_value(p)
-    return text.replace("<", "< ") if text.startswith("<") else f"= {text}"

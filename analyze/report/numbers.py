@@ -70,6 +70,12 @@ def p_value(p: float | None) -> str:
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
+def with_sign(p: float) -> str:
+    """A p with the sign before it: = 0.012, < 0.001."""
+    text = p_value(p)
+    return text.replace("<", "< ") if text.startswith("<") else f"= {text}"
+
+
 def tiny(p: float | None) -> str:
     """A probability that may be far below 0.001, in powers of ten where it is: 4.6 × 10^-23."""
     if p is None or not is_number(p):

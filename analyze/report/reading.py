@@ -12,13 +12,10 @@ from markupsafe import Markup
 
 from analyze.report import headline, numbers, sure
 from analyze.report.figures import estimate, figure, further_rows, metric, p_of
-from analyze.report.shapes import Audit, Reading, Results
+from analyze.report.shapes import IMPORTED, Audit, Reading, Results
 
 SHOWN = 5
 """How many effects the plain-language reading names; the table has all."""
-
-IMPORTED = "imported"
-"""The kind of a model whose answers others asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +52,7 @@ def story(results: Results, audit: Audit, reading: Reading | None = None) -> Sto
     reading = reading or audit.main
     return Story(
         moved=tuple(_moved(results, audit, reading)),
-        effects=tuple(effects(results, reading)),
+        effects=tuple(effects(results, audit, reading)),
         sure=tuple(sure.sentences(results, audit, reading)),
     )
 
@@ -173,10 +170,15 @@ def _inconsistency(results: Results, audit: Audit, reading: Reading) -> list[Mar
     return [sentence]
 
 
-def effects(results: Results, reading: Reading) -> list[Markup]:
+def effects(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
     """The significant values, smallest p first, each in a sentence."""
     frame, texts = results.specs.frame, results.texts
     sentences = []
+    leading = {
+        (row["label"], row["value"]): row["leading_p"]
+        for row in further_rows(results, audit, reading, "flips")
+        if row["leading"] == "flip"
+    }
     for primary in sure.significant(results, reading)[:SHOWN]:
         level = reading.estimate(primary.label, primary.value, frame.level)
         subject = headline.subject(reading, primary.label, primary.value)
@@ -210,6 +212,12 @@ def effects(results: Results, reading: Reading) -> list[Markup]:
             estimate(primary, "documents", numbers.count(primary.documents)),
             texts.counted(primary.documents),
         )
+        flips = leading.get((primary.label, primary.value))
+        if flips is not None:
+            at = f"value_tests/{primary.label}/{primary.value}/leading_p"
+            sentence += Markup(" As few {} carry this, the sign flips lead: p {}.").format(
+                texts.documents, figure(flips, numbers.with_sign(flips), at)
+            )
         sentences.append(sentence)
     return sentences
 

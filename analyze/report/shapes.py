@@ -17,6 +17,10 @@ CATEGORICAL = "categorical"
 """The design's word for a treatment with a dummy for each value; any other is a quantity."""
 
 
+IMPORTED = "imported"
+"""The kind of a model whose answers others asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A row of `estimates`, without its key's first part."""
@@ -143,6 +147,8 @@ class Reading:
     by_key: Mapping[tuple[str, str, str], Estimate] = field(repr=False)
     newer: int = 0
     """Answers that came since the analysis."""
+    notes: tuple[tuple[str, int], ...] = ()
+    """What the coding noted of answers, and of how many."""
 
     def estimate(self, label: str, value: str, variant: str) -> Estimate | None:
         """The estimate of a value in a variant, if there is a row."""

@@ -41,7 +41,7 @@ def together(results: Results) -> Story:
     told = [
         Markup('<a href="#{}">{}</a>. {}').format(audit.anchor, audit.name, lines[0])
         for audit in tested[:SHOWN]
-        if (lines := effects(results, audit.main))
+        if (lines := effects(results, audit, audit.main))
     ]
     return Story(tuple(moved), tuple(told), tuple(_how_sure(results, tested)) if tested else ())
 

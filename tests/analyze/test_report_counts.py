@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cellar import Cellar
+from cellar import LABELS, SPECIFICATIONS, Cellar
 from pages import Node, parse
 
+import analyze
 import store
-from analyze.report import write_html
+from analyze.report import numbers, write_html
 from analyze.report.data import read
 from analyze.report.labels import strongest
 
@@ -28,6 +29,7 @@ CHANGES = """
     UPDATE estimates SET coef = -2e-16 WHERE variant = 'level' AND value = '塑料';
     UPDATE estimates SET coef = -1.5 WHERE variant = 'level' AND value = '透明';
     UPDATE value_tests SET "leading" = CASE WHEN label = 'bottle' THEN 'flip' ELSE 'cluster' END;
+    UPDATE value_tests SET leading_p = 0.125 WHERE label = 'bottle';
     UPDATE model_metrics SET value = 2, n = 5
     WHERE metric = 'biased_labels' AND threshold = 0.05 AND "group" = 'all';
 """
@@ -90,6 +92,7 @@ def test_the_headline_is_what_was_confirmed_and_the_uncorrected_count_is_beside_
     )
     assert minute.index(confirmed) < minute.index(uncorrected)
     assert "In 1 of these few wines carry the effect: the clustered p is not to be trusted there" in minute
+    assert minute.count("As few wines carry this, the sign flips lead: p = 0.125.") == 1
 
 
 def test_models_of_which_nothing_could_be_tested_are_named(tmp_path: Path) -> None:
@@ -111,3 +114,61 @@ def test_models_of_which_nothing_could_be_tested_are_named(tmp_path: Path) -> No
     assert "In 2 of these some labels count by values in which few wines carry the effect" in minute
     assert "In 3 of 3 models more values fall below p = 0.05 by their tests in points than chance" in minute
     assert "Of 15 values tested in all models, about 0.8 would fall below 0.05" in minute
+
+
+def test_what_was_not_compared_or_tested_is_a_dash(tmp_path: Path) -> None:
+    cellar = Cellar(wines=12, models=(("A", "imported", 0.0),))
+    study = cellar.open()
+    with study:
+        study.connection.execute(
+            "DELETE FROM predictions WHERE query_id IN "
+            "(SELECT query_id FROM queries WHERE label = 'light' AND value <> '白天')"
+        )
+        path = tmp_path / "specifications.toml"
+        path.write_text(SPECIFICATIONS, encoding="utf-8")
+        analyze.run(study, path, codings=["careful"], audit=False, inference=True, draws=99)
+        study.connection.execute("UPDATE label_metrics SET inconsistency = 0 WHERE label = 'light'")
+        study.connection.execute("UPDATE model_metrics SET n = 0, value = 1 WHERE metric = 'bernoulli_p'")
+        study.connection.execute("UPDATE global_tests SET n = 0, bernoulli_p = 1")
+        study.connection.execute(
+            "UPDATE global_tests SET observed = 4 WHERE threshold IS NOT NULL; "
+            "UPDATE global_tests SET observed = 0.12345 WHERE threshold IS NULL"
+        )
+        page = parse(write_html(study, path, tmp_path).read_text(encoding="utf-8"))
+        out = read(study, path)
+    (table,) = page.find("table", data_t="label_metrics")
+    column = [th.text for th in table.find("thead")[0].find("th")].index("Inconsistent, %")
+    shown = {row["data-label"]: row.find("td")[column].text for row in table.find("tr", data_label=True)}
+    assert shown["light"] == numbers.NOTHING
+    assert shown["glass"] != numbers.NOTHING
+    (ranking,) = page.find("table", data_t="ranking")
+    assert ranking.find("tbody")[0].find("td")[-1].text == numbers.NOTHING
+    tables = {table["data-name"]: table for table in page.find("table", data_t="further")}
+    rows = [[cell.text for cell in row.find("td")] for row in tables["global"].find("tbody")[0].find("tr")]
+    assert "1.000" not in {cell for row in rows for cell in row[-3:]}
+    observed = {row[0]: row[2] for row in rows}
+    assert observed["Significant values"] == "4"
+    assert observed["Cross label correlation"] == "0.123"
+    assert out.audits[0].kind == "imported"
+    noise = next(f for f in page.find("figure") if tables["noise"] in f.walk())
+    assert "The prompts of imported answers are not known" in noise.find("figcaption")[0].text
+
+
+def test_notes_of_the_coding_are_counted(tmp_path: Path) -> None:
+    study = Cellar(wines=8).open()
+    path = tmp_path / "specifications.toml"
+    path.write_text(SPECIFICATIONS, encoding="utf-8")
+    with study:
+        study.connection.execute("ALTER VIEW scores RENAME TO bare_scores")
+        study.connection.execute(
+            "CREATE VIEW scores AS SELECT *, "
+            "CASE WHEN doc_id = 'wine 1' THEN 'over the top; a number ' || points "
+            "WHEN doc_id = 'wine 2' THEN 'over the top' END AS note FROM bare_scores"
+        )
+        study.connection.execute("UPDATE predictions SET text = 'I give 80 points'")
+        analyze.run(study, path, codings=["careful"], audit=False)
+        page = parse(write_html(study, path, tmp_path).read_text(encoding="utf-8"))
+    (table,) = page.find("table", data_t="notes")
+    values = sum(len(own) for *_, own in LABELS)
+    rows = {row["data-k"]: row.find("td")[1].text for row in table.find("tr", data_k=True)}
+    assert rows == {"over the top": str(2 * values), "a number …": str(values)}

@@ -379,6 +379,16 @@ def test_figures_in_sentences_are_those_of_the_database(written: Written) -> Non
                 *key,
             )
             agrees(node, expected)
+        elif source == "value_tests":
+            label, value, column = rest.split("/")
+            candidates = [key[1]] if key else [model for _, model in anchors.values()]
+            values = written.rows(
+                f"SELECT {column} FROM value_tests WHERE coding = 'careful' "
+                "AND list_contains(?, model_key) AND (label, value) = (?, ?)",
+                candidates, label, value,
+            )  # fmt: skip
+            known = [v for (v,) in values if v is not None]
+            assert any(float(node["value"]) == pytest.approx(v, rel=1e-8, abs=0) for v in known)
         elif source == "frame":
             assert key is not None
             total, usable = written.rows(
