@@ -21,6 +21,8 @@ from runner.reply import read
 from store.errors import BadInput
 
 USER_AGENT = "evenhand/0.1"
+LONGEST_BODY = 32 << 20
+"""Bytes of a reply, unpacked, that are read; a few MB compressed can be many GB."""
 _NO_HEADERS: Mapping[str, str] = {}
 _HERE = ("127.", "localhost", "::1", "[::1]")
 
@@ -123,7 +125,7 @@ async def complete(session: aiohttp.ClientSession, address: Address, body: bytes
         ) as response:
             exchange.begun = True
             headers = response.headers
-            result = read(response.status, headers, await response.read(), redactor)
+            result = read(response.status, headers, await _whole(response), redactor)
     except asyncio.CancelledError:
         if not exchange.given_up():
             raise
@@ -131,6 +133,8 @@ async def complete(session: aiohttp.ClientSession, address: Address, body: bytes
     except TimeoutError:
         message = f"no connection within {address.connect.sock_connect:g} s"
         result = Fault(Kind.TIMEOUT, message, unreached=True)
+    except _TooLong:
+        result = Fault(Kind.BAD_BODY, f"the body is longer than {LONGEST_BODY >> 20} MB")
     except aiohttp.ClientPayloadError as error:
         result = Fault(Kind.BAD_BODY, redactor.clean(f"the body broke off: {_says(error)}"))
     except aiohttp.ClientResponseError as error:
@@ -141,6 +145,23 @@ async def complete(session: aiohttp.ClientSession, address: Address, body: bytes
     finally:
         address.deadlines.end(exchange)
     return Sent(result, headers, time.perf_counter() - started)
+
+
+class _TooLong(Exception):
+    pass
+
+
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
+    length = response.content_length
+    if length is not None and length <= LONGEST_BODY and "Content-Encoding" not in response.headers:
+        return await response.read()
+    parts, size = [], 0
+    async for part in response.content.iter_any():
+        size += len(part)
+        if size > LONGEST_BODY:
+            raise _TooLong
+        parts.append(part)
+    return b"".join(parts)
 
 
 def _says(error: BaseException) -> str:
