@@ -64,3 +64,14 @@ def test_noise_floors_stand_beside_the_inconsistency(tables: dict[str, Node]) ->
     rows = tables["noise"].find("tbody")[0].find("tr")
     assert [row.find("td")[0].text for row in rows] == ["Repeats", "Placebos", "Reference answers"]
     assert "Placebos count as no label and no value anywhere" in words(tables["noise"])
+
+
+def test_draws_and_strata_stand_beside_their_p(tables: dict[str, Node]) -> None:
+    for name, wanted in (
+        ("global", {"Draws"}),
+        ("label_tests", {"Sign patterns"}),
+        ("flips", {"Sign patterns"}),
+        ("structure", {"Permuted within"}),
+        ("correlations", {"Orders"}),
+    ):
+        assert wanted <= set(headings(tables[name])), name

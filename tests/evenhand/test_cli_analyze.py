@@ -61,6 +61,8 @@ def test_bundled_attributes_reach_the_models_and_the_report(database: Path, tmp_
     assert "Attributes of the models" in page
     assert "Spearman&#39;s rank correlation; all 24 orders" in page
     assert "What is known of the models" in page
+    assert "a scripted judge answered, not a language model" in page
+    assert "planted bias" not in page, "whether one was planted is not known"
 
 
 def test_other_attributes_take_their_place(database: Path, tmp_path: Path) -> None:
