@@ -21,7 +21,7 @@ from runner.reply import read
 from store.errors import BadInput
 
 USER_AGENT = "evenhand/0.1"
-LONGEST_BODY = 32 << 20
+LONGEST_BODY = 8 << 20
 """Bytes of a reply, unpacked, that are read; a few MB compressed can be many GB."""
 _NO_HEADERS: Mapping[str, str] = {}
 _HERE = ("127.", "localhost", "::1", "[::1]")

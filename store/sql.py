@@ -44,9 +44,14 @@ def registered(connection: duckdb.DuckDBPyConnection, **tables: Any) -> Iterator
         connection.register(name, table)
     try:
         yield
-    finally:
+    except BaseException:
+        # In a transaction that has failed this fails as well, and must not hide why.
         for name in tables:
-            connection.unregister(name)
+            with contextlib.suppress(duckdb.Error):
+                connection.unregister(name)
+        raise
+    for name in tables:
+        connection.unregister(name)
 
 
 def affected(result: duckdb.DuckDBPyConnection) -> int:

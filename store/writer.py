@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import collections
 import errno
+import itertools
 import os
 import threading
 import time
@@ -28,6 +29,9 @@ from store.sql import registered, transaction
 from store.study import Study
 
 Row = PredictionRow | FailureRow
+
+MOST_CHARS = 8_000_000
+"""Of the texts of a commit, unless its first row alone has more: a run's share of memory holds it."""
 
 TRIES = 6
 """How often a batch is tried before the writer gives up; with the waits between, about 6 s."""
@@ -85,6 +89,7 @@ class Writer:
         self._hurry = 0  # commit at once until so many rows are committed
         self._told = 0  # rows that are committed, and `on_commit` has returned
         self._closing = False
+        self._more = False  # the last batch left rows behind, which have waited long enough
         self._error: RunFailed | None = None
         self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
         self._thread = threading.Thread(target=self._work, name="evenhand-writer", daemon=True)
@@ -214,7 +219,8 @@ class Writer:
         with self._wake:
             while not self._queue and not self._closing:
                 self._wake.wait()
-            deadline = time.monotonic() + self._batch_seconds
+            deadline = time.monotonic() + (0.0 if self._more else self._batch_seconds)
+            self._more = False
             while (
                 len(self._queue) < self._batch_rows
                 and not self._closing
@@ -222,7 +228,16 @@ class Writer:
                 and (left := deadline - time.monotonic()) > 0
             ):
                 self._wake.wait(left)
-            return [self._queue[i] for i in range(min(len(self._queue), self._batch_rows))]
+            batch: list[Row] = []
+            chars = 0
+            for row in itertools.islice(self._queue, self._batch_rows):
+                if isinstance(row, PredictionRow):
+                    chars += len(row.text) + len(row.reasoning or "")
+                if batch and chars > MOST_CHARS:
+                    self._more = True
+                    break
+                batch.append(row)
+            return batch
 
     def _store(self, batch: Sequence[Row]) -> None:
         tables = {

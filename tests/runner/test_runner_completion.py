@@ -66,7 +66,7 @@ async def test_a_reply_that_unpacks_to_no_end_does_not_fill_the_memory() -> None
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert isinstance(sent.result, Fault)
-    assert (sent.result.kind, sent.result.message) == (Kind.BAD_BODY, "the body is longer than 32 MB")
+    assert (sent.result.kind, sent.result.message) == (Kind.BAD_BODY, "the body is longer than 8 MB")
     assert peak < 4 * LONGEST_BODY
 
 
@@ -74,4 +74,4 @@ async def test_a_reply_longer_than_any_answer_is_not_read_to_its_end() -> None:
     pieces = [b" " * (1 << 20)] * (2 * LONGEST_BODY >> 20)
     sent = await exchange(head(f"Content-Length: {2 * LONGEST_BODY}"), *pieces)
     assert isinstance(sent.result, Fault)
-    assert sent.result.message == "the body is longer than 32 MB"
+    assert sent.result.message == "the body is longer than 8 MB"

@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 from store_samples import answer, build, failure, model
 
 import store
 from store import runs
 from store import writer as writer_module
+from store.sql import registered, transaction
 from store.writer import Row, Writer, explain
 
 HERE = Path(__file__).parent
@@ -157,6 +159,30 @@ async def test_no_text_of_a_model_stops_a_batch(study: store.Study, rows: Iterat
     ).fetchall()
     assert found[0] == (text.replace("\ud83d", "\ufffd"), None, -(2**31))
     assert len(found) == 2
+
+
+async def test_long_answers_go_in_several_batches_and_at_once(
+    study: store.Study, rows: Iterator[store.PredictionRow], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.writer.MOST_CHARS", 1_000)
+    batches: list[int] = []
+    async with Writer(study, batch_seconds=1.0, on_commit=lambda batch: batches.append(len(batch))) as writer:
+        for text in (5_000, 400, 400, 400, 10):
+            row = next(rows)
+            row.text = "1" * text
+            await writer.put(row)
+        await asyncio.sleep(1.8)
+        assert batches == [1, 2, 2]
+
+
+def test_the_reason_is_told_though_the_transaction_is_past_help(study: store.Study) -> None:
+    new_rows = pa.table({"a": [1]})
+    with (
+        pytest.raises(duckdb.ConversionException),
+        transaction(study.cursor()) as cursor,
+        registered(cursor, new_rows=new_rows),
+    ):
+        cursor.execute("SELECT 'x'::INTEGER FROM new_rows")
 
 
 async def test_a_full_queue_makes_the_loop_wait(
