@@ -105,10 +105,7 @@ class Backlog:
             self._filling.add_done_callback(self._filled)
 
     def _read(self) -> list[Item]:
-        return [
-            Item(query, len(query.user_text) + len(query.system_text or ""))
-            for query in itertools.islice(self._cursor, self._batch)
-        ]
+        return [Item(query, query.chars) for query in itertools.islice(self._cursor, self._batch)]
 
     def _filled(self, filling: asyncio.Future[list[Item]]) -> None:
         self._filling = None
@@ -121,7 +118,7 @@ class Backlog:
             batch = filling.result()
             self._at_end = len(batch) < self._batch
             if batch:
-                text = batch[0].query.user_text
-                self.utf8_per_char = len(text.encode()) / max(len(text), 1)
+                prompt = batch[0].query.user_text
+                self.utf8_per_char = len(prompt.encode()) / max(len(prompt), 1)
             self._new.extend(batch)
         self._changed()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -36,19 +37,23 @@ class Bodies:
         self._system = settings.system_text
         self._format = settings.answer_format
         self._formats: dict[int, tuple[Mapping[str, Any], dict[str, Any]]] = {}
+        self._frames: dict[tuple[Any, ...], tuple[bytes, bytes, Any]] = {}
 
-    def message_list(self, query: PendingQuery) -> list[dict[str, str]]:
+    def message_list(self, query: PendingQuery, user_text: Any) -> list[dict[str, Any]]:
         """The messages: a system text where there is one, then the prompt, never shortened."""
         system = "\n\n".join(text for text in (self._system, query.system_text) if text)
-        user = {"role": "user", "content": query.user_text}
+        user = {"role": "user", "content": user_text}
         return [{"role": "system", "content": system}, user] if system else [user]
 
     def plain(self, query: PendingQuery, max_tokens: int | None = None) -> dict[str, Any]:
         """The body as a dictionary."""
+        return self._plain(query, max_tokens, query.user_text)
+
+    def _plain(self, query: PendingQuery, max_tokens: int | None, user_text: Any) -> dict[str, Any]:
         body = {
             **self._fixed,
             self._tokens_name: self._max_tokens if max_tokens is None else max_tokens,
-            "messages": self.message_list(query),
+            "messages": self.message_list(query, user_text),
         }
         if self._seed is not None:
             body["seed"] = self._seed + query.repeat
@@ -57,8 +62,19 @@ class Bodies:
         return body
 
     def body(self, query: PendingQuery, max_tokens: int | None = None) -> bytes:
-        """The body as UTF-8 JSON: escapes (what `json=` sends) would double Chinese text."""
-        return orjson.dumps(self.plain(query, max_tokens))
+        """`plain` as UTF-8 JSON: escapes (what `json=` sends) would double Chinese text.
+
+        What stands around the user message is the same for all queries of a template, and is written once.
+        """
+        schema = query.answer_schema
+        repeat = 0 if self._seed is None else query.repeat
+        frame = self._frames.get(alike := (max_tokens, repeat, query.system_text, id(schema)))
+        if frame is None:
+            mark = uuid.uuid4().bytes.hex().encode()
+            body = self._plain(query, max_tokens, orjson.Fragment(b'"' + mark + b'"'))
+            before, after = orjson.dumps(body).split(mark)
+            frame = self._frames[alike] = (before, after, schema)  # kept, so that its id stays its own
+        return b"".join((frame[0], query.user_json, frame[1]))
 
     def _answer_format(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         # Queries of one template share one schema object, which is kept here so that its id stays its own.

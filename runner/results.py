@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from runner.lane import Lane
 from runner.outcome import Answer, Fault
-from store.identity import new_prediction_id
 from store.rows import FailureRow, PredictionRow, now
 
 if TYPE_CHECKING:
@@ -67,31 +66,32 @@ class Rows:
         self, item: Item, lane: Lane, answer: Answer, latency_s: float, cost_usd: float | None
     ) -> PredictionRow:
         """The row of an answer."""
-        return PredictionRow(
-            prediction_id=new_prediction_id(),
-            query_id=item.query.query_id,
-            model_key=self._model_key,
-            run_id=self._run_id,
-            repeat=item.query.repeat,
-            outcome=answer.outcome,
-            text=answer.text,
-            created_at=now(),
-            reasoning=answer.reasoning,
-            finish_reason=answer.finish_reason,
-            prompt_tokens=answer.prompt_tokens,
-            cached_tokens=answer.cached_tokens,
-            completion_tokens=answer.completion_tokens,
-            cost_usd=cost_usd,
-            latency_s=latency_s,
-            served_by=lane.name,
-            returned_model=answer.model,
-            fingerprint=answer.fingerprint,
+        query = item.query
+        return PredictionRow(  # in order: names would cost as much again
+            None,
+            query.query_id,
+            self._model_key,
+            self._run_id,
+            query.repeat,
+            answer.outcome,
+            answer.text,
+            now(),
+            answer.reasoning,
+            answer.finish_reason,
+            answer.prompt_tokens,
+            answer.cached_tokens,
+            answer.completion_tokens,
+            cost_usd,
+            latency_s,
+            lane.name,
+            answer.model,
+            answer.fingerprint,
         )
 
     def failure(self, item: Item, outcome: str, fault: Fault) -> FailureRow:
         """The row of a query that is given up."""
         return FailureRow(
-            failure_id=new_prediction_id(),
+            failure_id=None,
             query_id=item.query.query_id,
             model_key=self._model_key,
             run_id=self._run_id,

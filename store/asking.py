@@ -10,7 +10,7 @@ import difflib
 import json
 import random
 import uuid
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -51,7 +51,10 @@ class Selection:
 
 @dataclass(slots=True)
 class PendingQuery:
-    """One question ready to be sent. (Not frozen: that doubles what it costs to make one.)"""
+    """One question ready to be sent. (Not frozen: that doubles what it costs to make one.)
+
+    Its prompt is put together when it is asked for: a query that waits holds no long text of its own.
+    """
 
     query_id: uuid.UUID
     repeat: int
@@ -60,9 +63,27 @@ class PendingQuery:
     label: str
     value: str
     system_text: str | None
-    user_text: str
+    prompt: Slotted
+    """The template around the document, for all queries of both."""
+    fills: Mapping[str, str]
     answer_schema: dict[str, Any] | None
     ordinal: int
+
+    @property
+    def user_text(self) -> str:
+        """The user message."""
+        return self.prompt.fill(self.fills)
+
+    @property
+    def user_json(self) -> bytes:
+        """The user message as it stands between the quotes of a JSON string, in UTF-8."""
+        return self.prompt.fill_json(self.fills)
+
+    @property
+    def chars(self) -> int:
+        """Of the system and user messages together."""
+        system = self.system_text
+        return self.prompt.chars(self.fills) + (len(system) if system else 0)
 
 
 class PendingQueries(Iterator[PendingQuery]):
@@ -135,7 +156,7 @@ class PendingQueries(Iterator[PendingQuery]):
             prompt = prompts.get(key := (template_hash, collection, doc_id))
             if prompt is None:
                 prompt = prompts[key] = template.around(texts[collection, doc_id])
-            user_text = prompt.fill(orjson.loads(fills) if fills else {})
+            filled = orjson.loads(fills) if fills else {}
             query_id = uuid.UUID(bytes=raw_id)
             for repeat in range(self._repeats):
                 if done is None or done[repeat] == "0":
@@ -147,7 +168,8 @@ class PendingQueries(Iterator[PendingQuery]):
                         label,
                         value,
                         system_text,
-                        user_text,
+                        prompt,
+                        filled,
                         schema,
                         ordinal,
                     )

@@ -22,7 +22,7 @@ UUID, TEXT, INT, BIG, REAL, TIME = (
     pa.float64(),
     pa.timestamp("us"),
 )
-_NUMPY = {INT: np.int32, BIG: np.int64, REAL: np.float64, TIME: np.int64}
+_NUMPY = {INT: np.int32, BIG: np.int64, REAL: np.float64}
 _LOWEST, _HIGHEST = -(2**31), 2**31 - 1
 _EPOCH = dt.datetime(1970, 1, 1)
 _MICROSECOND = dt.timedelta(microseconds=1)
@@ -37,36 +37,37 @@ def column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     Raises:
         TypeError: a value is of another type.
     """
-    size = len(values)
-    gaps = list(values).count(None)
+    values = values if isinstance(values, list | tuple) else list(values)
+    size, gaps = len(values), values.count(None)
     if gaps == size:
         return pa.nulls(size, kind)
-    mask = _bitmap(values) if gaps else None
     if kind == UUID:
         if gaps:
             raise TypeError("an id is missing")
-        joined = pa.py_buffer(b"".join([value.int.to_bytes(16, "big") for value in values]))
-        return pa.ExtensionArray.from_storage(
-            UUID, pa.Array.from_buffers(pa.binary(16), size, [None, joined])
-        )
+        if values.count(values[0]) == size:
+            return uuids(values[0].bytes * size)
+        return uuids(b"".join([value.int.to_bytes(16, "big") for value in values]))
+    mask = _bitmap(values) if gaps else None
     if kind == TEXT:
-        encoded = [b"" if value is None else _utf8(value) for value in values]
-        offsets = np.zeros(size + 1, np.int64)
-        np.cumsum([len(text) for text in encoded], out=offsets[1:])
         # 64-bit offsets: a chunk of long documents may pass 2 GB.
-        buffers = [mask, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
-        return pa.Array.from_buffers(pa.large_string(), size, buffers)
+        offsets, text = _texts(values)
+        return pa.Array.from_buffers(pa.large_string(), size, [mask, pa.py_buffer(offsets), text])
     if kind == TIME:
-        numbers = [0 if value is None else (value - _EPOCH) // _MICROSECOND for value in values]
-    elif gaps:
-        numbers = [0 if value is None else value for value in values]
+        times = [0 if value is None else (value - _EPOCH) // _MICROSECOND for value in values]
+        data = np.array(times, np.int64)
     else:
-        numbers = list(values)
-    if kind == INT and (min(numbers) < _LOWEST or max(numbers) > _HIGHEST):
-        fitting = [None if value is None or not _LOWEST <= value <= _HIGHEST else value for value in values]
-        return column(fitting, kind)
-    data = np.array(numbers, _NUMPY[kind])
+        numbers = [0 if value is None else value for value in values] if gaps else values
+        if kind == INT and (min(numbers) < _LOWEST or max(numbers) > _HIGHEST):
+            fits = [None if value is None or not _LOWEST <= value <= _HIGHEST else value for value in values]
+            return column(fits, kind)
+        data = np.array(numbers, _NUMPY[kind])
     return pa.Array.from_buffers(kind, size, [mask, pa.py_buffer(data)], gaps)
+
+
+def uuids(joined: bytes) -> pa.Array:
+    """Ids, each of 16 bytes, as DuckDB reads them: of type UUID."""
+    storage = pa.Array.from_buffers(pa.binary(16), len(joined) // 16, [None, pa.py_buffer(joined)])
+    return pa.ExtensionArray.from_storage(UUID, storage)
 
 
 def table(**columns: tuple[Sequence[Any], pa.DataType]) -> pa.Table:
@@ -76,7 +77,7 @@ def table(**columns: tuple[Sequence[Any], pa.DataType]) -> pa.Table:
 
 
 def uuid_array(ids: Sequence[uuid.UUID]) -> pa.Array:
-    """Ids as DuckDB reads them: of type UUID."""
+    """Ids as a column of type UUID."""
     return column(ids, UUID)
 
 
@@ -84,7 +85,21 @@ def _bitmap(values: Sequence[Any]) -> pa.Buffer:
     return pa.py_buffer(np.packbits([value is not None for value in values], bitorder="little"))
 
 
-def _utf8(text: str) -> bytes:
+def _texts(values: Sequence[str | None]) -> tuple[np.ndarray, pa.Buffer]:
+    """The bounds of the texts in their bytes, and these bytes."""
+    size = len(values)
+    if values.count(values[0]) == size:  # most columns of a commit hold one and the same name
+        one = _utf8(values[0])
+        return np.arange(size + 1, dtype=np.int64) * len(one), pa.py_buffer(one * size)
+    encoded = [_utf8(value) for value in values]
+    bounds = np.zeros(size + 1, np.int64)
+    np.cumsum([len(text) for text in encoded], out=bounds[1:])
+    return bounds, pa.py_buffer(b"".join(encoded))
+
+
+def _utf8(text: str | None) -> bytes:
+    if text is None:
+        return b""
     try:
         return text.encode()
     except UnicodeEncodeError:

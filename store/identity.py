@@ -77,10 +77,29 @@ def new_prediction_id() -> uuid.UUID:
     Within a process ids rise strictly, also when the clock steps back, so that "the newest row" is well
     defined among rows of one instant.
     """
+    stamp, noise = _next_stamp(1), _noise.getrandbits(62)
+    return uuid.UUID(int=(stamp >> 12) << 80 | 0x7 << 76 | (stamp & 0xFFF) << 64 | 0b10 << 62 | noise)
+
+
+def new_prediction_ids(count: int) -> bytes:
+    """So many such identities, 16 bytes each: for the rows of a commit, at a tenth of the cost."""
+    import numpy as np  # noqa: PLC0415  (most who need identities do not need it)
+
+    stamps = np.arange(count, dtype=np.uint64) + np.uint64(_next_stamp(count))
+    ids = np.empty((count, 2), dtype=">u8")
+    ids[:, 0] = (stamps >> np.uint64(12)) << np.uint64(16) | np.uint64(0x7000) | stamps & np.uint64(0xFFF)
+    noise = np.frombuffer(_noise.randbytes(8 * count), np.uint64)
+    ids[:, 1] = np.uint64(0b10 << 62) | noise >> np.uint64(2)
+    return ids.tobytes()
+
+
+def _next_stamp(count: int) -> int:
+    """The first of so many stamps that follow each other and all that were given before.
+
+    60 bits: milliseconds and, in the 12 bits of rand_a, their fraction (RFC 9562, method 3).
+    """
     global _last_stamp  # noqa: PLW0603  (the clock of the process)
     with _clock:
-        # 60 bits: milliseconds and, in the 12 bits of rand_a, their fraction (RFC 9562, method 3).
-        stamp = max((time.time_ns() << 12) // 1_000_000, _last_stamp + 1)
-        _last_stamp = stamp
-        noise = _noise.getrandbits(62)
-    return uuid.UUID(int=(stamp >> 12) << 80 | 0x7 << 76 | (stamp & 0xFFF) << 64 | 0b10 << 62 | noise)
+        first = max((time.time_ns() << 12) // 1_000_000, _last_stamp + 1)
+        _last_stamp = first + count - 1
+    return first

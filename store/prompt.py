@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+import orjson
+
 _SLOT = re.compile(r"\{\{\s*([^{}\s]+)\s*\}\}")
 
 DOCUMENT = "document"
@@ -24,7 +26,9 @@ class Slotted:
     """A text taken apart at its slots, to be filled many times (5 times as fast as looking for them each
     time)."""
 
-    __slots__ = ("_names", "_parts")
+    __slots__ = ("_fixed_chars", "_json_parts", "_names", "_parts")
+
+    _json_parts: list[bytes] | None
 
     def __init__(self, text: str) -> None:
         self._take(_SLOT.split(text))
@@ -35,6 +39,22 @@ class Slotted:
         for place, name in self._names:
             parts[place] = fills.get(name, "")
         return "".join(parts)
+
+    def fill_json(self, fills: Mapping[str, str]) -> bytes:
+        """`fill` as it stands between the quotes of a JSON string, in UTF-8.
+
+        The long parts, which all queries of a document share, are encoded and escaped once.
+        """
+        if self._json_parts is None:
+            self._json_parts = [_json_inside(part) for part in self._parts]
+        parts = self._json_parts.copy()
+        for place, name in self._names:
+            parts[place] = _json_inside(fills.get(name, ""))
+        return b"".join(parts)
+
+    def chars(self, fills: Mapping[str, str]) -> int:
+        """The length of `fill`, in characters."""
+        return self._fixed_chars + sum([len(fills.get(name, "")) for _, name in self._names])
 
     def around(self, document: Slotted) -> Slotted:
         """This text as a template with the document in its place: `fill` of it is `render`."""
@@ -60,6 +80,12 @@ class Slotted:
         """Parts: text and the name of a slot in turns, a text first and last."""
         self._parts = parts
         self._names = list(enumerate(parts))[1::2]
+        self._fixed_chars = sum(map(len, parts[::2]))
+        self._json_parts = None
+
+
+def _json_inside(text: str) -> bytes:
+    return orjson.dumps(text)[1:-1]
 
 
 def fill(text: str, fills: Mapping[str, str]) -> str:

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime as dt
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from store.columns import INT, REAL, TEXT, TIME, UUID, table
+from store.columns import INT, REAL, TEXT, TIME, UUID, column, uuids
 from store.columns import uuid_array as uuid_array  # noqa: PLC0414  (others take it from here)
+from store.identity import new_prediction_ids
 
 _EPOCH = dt.datetime(1970, 1, 1)
 
 
 def now() -> dt.datetime:
     """The present in UTC without a zone, as every time of a study is stored."""
-    return _EPOCH + dt.timedelta(microseconds=time.time_ns() // 1_000)
+    return _EPOCH + dt.timedelta(0, time.time())
 
 
-# Rows are not frozen: freezing doubles what it costs to make one, and one is made for every answer.
+# Rows are tuples: the cheapest to make (one is made for every answer) and to turn into columns.
 
 
-@dataclass(slots=True)
-class PredictionRow:
+class PredictionRow(NamedTuple):
     """One answer, as in table `predictions`. Times are UTC without a zone, `latency_s` seconds, cost in
-    USD."""
+    USD. Without an id it gets a new one as it is stored."""
 
-    prediction_id: uuid.UUID
+    prediction_id: uuid.UUID | None
     query_id: uuid.UUID
     model_key: str
     run_id: uuid.UUID
@@ -55,11 +52,11 @@ class PredictionRow:
     source_row: int | None = None
 
 
-@dataclass(slots=True)
-class FailureRow:
-    """One query given up, as in table `failures`; `reason` is redacted by whoever writes it."""
+class FailureRow(NamedTuple):
+    """One query given up, as in table `failures`; `reason` is redacted by whoever writes it. Without an id it
+    gets a new one as it is stored."""
 
-    failure_id: uuid.UUID
+    failure_id: uuid.UUID | None
     query_id: uuid.UUID
     model_key: str
     run_id: uuid.UUID
@@ -110,8 +107,8 @@ FAILURES = {
     "created_at": TIME,
     "status": INT,
 }
-assert list(PREDICTIONS) == [field.name for field in dataclasses.fields(PredictionRow)]
-assert list(FAILURES) == [field.name for field in dataclasses.fields(FailureRow)]
+assert tuple(PREDICTIONS) == PredictionRow._fields
+assert tuple(FAILURES) == FailureRow._fields
 
 
 def predictions_table(rows: Sequence[PredictionRow]) -> pa.Table:
@@ -124,5 +121,17 @@ def failures_table(rows: Sequence[FailureRow]) -> pa.Table:
     return _table(rows, FAILURES)
 
 
-def _table(rows: Sequence[Any], kinds: Mapping[str, pa.DataType]) -> pa.Table:
-    return table(**{name: (list(map(attrgetter(name), rows)), kind) for name, kind in kinds.items()})
+def _table(rows: Sequence[Sequence[Any]], kinds: Mapping[str, pa.DataType]) -> pa.Table:
+    ids, *columns = zip(*rows, strict=True) if rows else [()] * len(kinds)
+    arrays = [_ids(ids)]
+    arrays += [column(values, kind) for values, kind in zip(columns, list(kinds.values())[1:], strict=True)]
+    return pa.Table.from_arrays(arrays, names=list(kinds))
+
+
+def _ids(given: Sequence[uuid.UUID | None]) -> pa.Array:
+    if None not in given:
+        return column(given, UUID)
+    new = new_prediction_ids(len(given))
+    return uuids(
+        b"".join([new[16 * at : 16 * at + 16] if one is None else one.bytes for at, one in enumerate(given)])
+    )

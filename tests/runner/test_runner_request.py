@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import uuid
 
@@ -12,6 +13,7 @@ from runner_world import providers
 from runner.grammar import Unsupported, grammar
 from runner.request import Bodies
 from store.asking import PendingQuery
+from store.prompt import Slotted, fill
 
 SCHEMA = {
     "type": "object",
@@ -25,7 +27,9 @@ SCHEMA = {
 
 
 def query(repeat: int = 0, system: str | None = "你是法官。", schema=SCHEMA) -> PendingQuery:
-    return PendingQuery(uuid.uuid4(), repeat, "c", "d", "l", "v", system, "案情：盗窃。", schema, 0)
+    return PendingQuery(
+        uuid.uuid4(), repeat, "c", "d", "l", "v", system, Slotted("案情：{{x}}。"), {"x": "盗窃"}, schema, 0
+    )
 
 
 def body(style=None, settings=None, asked=None, max_tokens=None):
@@ -40,6 +44,23 @@ def test_the_prompt_goes_out_whole_as_utf8():
     raw = Bodies(entry.settings(), entry.routes[0]).body(query())
     assert "案情：盗窃。".encode() in raw
     assert b"\\u" not in raw
+
+
+@pytest.mark.parametrize("schema", [None, SCHEMA])
+@pytest.mark.parametrize("system", [None, '你是"法官"。'])
+@pytest.mark.parametrize("answer_format", ["none", "json_schema", "grammar"])
+def test_a_body_put_together_from_parts_is_the_body_written_at_once(schema, system, answer_format):
+    entry = providers(a={"base_url": "http://h/v1"}).resolve("judge")
+    settings = dataclasses.replace(entry.settings(seed=3), answer_format=answer_format)
+    made = Bodies(settings, entry.routes[0])
+    text = '换行\n引号"反斜\\制表\t控制\x01表情🙂{{who}}和{{when}}，{{none}}{{who}}'
+    fills = {"who": '甲"\n', "when": "二〇一九年\\"}
+    for repeat, max_tokens in ((0, None), (1, None), (1, 9), (0, None)):
+        asked = query(repeat, system, schema)
+        asked.prompt, asked.fills = Slotted(text), fills
+        assert made.body(asked, max_tokens) == orjson.dumps(made.plain(asked, max_tokens))
+        assert asked.user_text == fill(text, fills)
+        assert asked.chars == len(asked.user_text) + len(system or "")
 
 
 def test_models_that_want_other_parameters_get_them():

@@ -55,6 +55,16 @@ def test_new_ids_rise_and_never_meet() -> None:
     assert ids == sorted(set(ids))
     assert {i.version for i in ids} == {7}
     assert {i.variant for i in ids} == {uuid.RFC_4122}
+    before, block = identity.new_prediction_id(), identity.new_prediction_ids(5_000)
+    after = identity.new_prediction_id()
+    ids = [before, *(uuid.UUID(bytes=block[at : at + 16]) for at in range(0, len(block), 16)), after]
+    assert len(ids) == 5_002
+    assert ids == sorted(set(ids))
+    assert {i.version for i in ids} == {7}
+    assert {i.variant for i in ids} == {uuid.RFC_4122}
+    milliseconds = [i.int >> 80 for i in ids]
+    assert milliseconds[-1] - milliseconds[0] <= 1_000
+    assert len({i.int & ((1 << 62) - 1) for i in ids}) == 5_002  # the rest is chance
     with ThreadPoolExecutor(4) as pool:
         many = list(pool.map(lambda _: identity.new_prediction_id(), range(2_000)))
     assert len(set(many)) == 2_000

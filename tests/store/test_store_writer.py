@@ -4,7 +4,6 @@ once."""
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import random
 import signal
 import subprocess
@@ -121,8 +120,7 @@ async def test_failures_and_predictions_go_together(study: store.Study) -> None:
 
 
 async def test_every_column_comes_back_as_it_went_in(study: store.Study, rows: Iterator[Row]) -> None:
-    full = dataclasses.replace(
-        next(rows),
+    full = next(rows)._replace(
         reasoning="想",
         finish_reason="stop",
         prompt_tokens=1,
@@ -141,16 +139,30 @@ async def test_every_column_comes_back_as_it_went_in(study: store.Study, rows: I
     async with Writer(study) as writer:
         await writer.put(full)
         await writer.put(bare)
-    names = ", ".join(field.name for field in dataclasses.fields(store.PredictionRow))
+    names = ", ".join(store.PredictionRow._fields)
     found = study.connection.execute(f"SELECT {names} FROM predictions ORDER BY text::INTEGER").fetchall()
     assert [store.PredictionRow(*row) for row in found] == [full, bare]
+
+
+async def test_a_row_without_an_id_gets_one_and_a_given_one_is_kept(
+    study: store.Study, rows: Iterator[Row]
+) -> None:
+    given = [next(rows) for _ in range(6)]
+    async with Writer(study) as writer:
+        for place, row in enumerate(given):
+            await writer.put(row._replace(prediction_id=None) if place % 2 else row)
+    stored = [row[0] for row in study.connection.execute("SELECT prediction_id FROM predictions").fetchall()]
+    assert stored[::2] == [row.prediction_id for row in given[::2]]
+    assert stored[1::2] == sorted(set(stored[1::2]))
+    assert max(row.prediction_id for row in given) < stored[1]
+    assert {one.version for one in stored} == {7}
 
 
 @pytest.mark.parametrize(
     "text", ["", "a\x00b", "\ud83d half a pair", "🙂", "x" * 3_000_000, "'; DROP TABLE predictions"]
 )
 async def test_no_text_of_a_model_stops_a_batch(study: store.Study, rows: Iterator[Row], text: str) -> None:
-    odd = dataclasses.replace(next(rows), text=text, prompt_tokens=2**40, completion_tokens=-(2**31))
+    odd = next(rows)._replace(text=text, prompt_tokens=2**40, completion_tokens=-(2**31))
     async with Writer(study) as writer:
         await writer.put(odd)
         await writer.put(next(rows))
@@ -168,9 +180,7 @@ async def test_long_answers_go_in_several_batches_and_at_once(
     batches: list[int] = []
     async with Writer(study, batch_seconds=1.0, on_commit=lambda batch: batches.append(len(batch))) as writer:
         for text in (5_000, 400, 400, 400, 10):
-            row = next(rows)
-            row.text = "1" * text
-            await writer.put(row)
+            await writer.put(next(rows)._replace(text="1" * text))
         await asyncio.sleep(1.8)
         assert batches == [1, 2, 2]
 
@@ -346,7 +356,7 @@ async def test_closing_stores_what_is_left_and_closes_the_door(
 
 
 CHILD = """
-import asyncio, dataclasses, os, resource, signal, sys, store
+import asyncio, os, resource, signal, sys, store
 from store_samples import answer, build, model
 from store import runs
 
@@ -373,7 +383,7 @@ async def main():
     try:
         while True:
             row = answer(query, run_id, key, text=str(number))
-            await writer.put(dataclasses.replace(row, reasoning=os.urandom(padding).hex()))
+            await writer.put(row._replace(reasoning=os.urandom(padding).hex()))
             number += 1
             if padding == 100 and number % 10 == 0:
                 await asyncio.sleep(0.0005)
