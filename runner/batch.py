@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import store
+from runner.address import new_session
 from runner.batch_file import Allowance
 from runner.batch_model import BatchModel
 from runner.batch_shared import BatchShared, Stopped
 from runner.batch_status import snapshot
 from runner.batch_summary import summarise
-from runner.completion import new_session
 from runner.counters import ModelCounters, Stored
 from runner.manifest import manifest
 from runner.options import Asked, RunOptions, RunSummary

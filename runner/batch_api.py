@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import orjson
 
-from runner.completion import address_of, proxy_for
+from runner.address import address_of, proxy_for
 from runner.outcome import Fault, Kind
 from runner.providers import Route
 from runner.redact import Redactor

@@ -7,6 +7,7 @@ cost of a request. Here one timer looks through what is open, a few times within
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 _LOOKS = 20
 _SHORTEST_TICK_S = 0.02
@@ -16,13 +17,13 @@ _LONGEST_TICK_S = 1.0
 class Exchange:
     """One request on its way."""
 
-    __slots__ = ("begun", "started", "task", "too_late")
+    __slots__ = ("headers", "started", "task", "too_late")
 
     def __init__(self, task: asyncio.Task[object], started: float) -> None:
         self.task = task
         self.started = started
-        self.begun = False
-        """The reply has begun: its headers are here."""
+        self.headers: Mapping[str, str] | None = None
+        """Of the reply, when it has begun."""
         self.too_late: str | None = None
         """Which timeout it ran into."""
 
@@ -64,7 +65,7 @@ class Deadlines:
             took = now - exchange.started
             if took > self._total_s:
                 exchange.too_late = f"not complete within {self._total_s:g} s"
-            elif took > self._first_byte_s and not exchange.begun:
+            elif took > self._first_byte_s and exchange.headers is None:
                 exchange.too_late = f"no reply for {self._first_byte_s:g} s"
             if exchange.too_late is not None:
                 exchange.task.cancel()

@@ -7,7 +7,8 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.completion import Address, Sent, address_of
+from runner.address import Address, address_of
+from runner.completion import Sent
 from runner.counters import LaneCounters
 from runner.in_flight import InFlight
 from runner.options import RunOptions

@@ -20,8 +20,9 @@ from runner.backlog import Backlog
 from runner.budget import Budget
 from runner.completion import Sent, complete
 from runner.counters import ModelCounters
-from runner.lane import Permit
+from runner.lane import Lane, Permit
 from runner.outcome import PARKING, REQUEUED, TERMINAL, Answer, Fault, Kind
+from runner.posting import Poster
 from runner.redact import Redactor
 from runner.results import Item, Rows
 from runner.retry import Retries
@@ -72,6 +73,7 @@ class ModelRun:
     last_event: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     unstored: list[PredictionRow | FailureRow] = field(default_factory=list)
     """What arrived but was not handed to the writer, as all was stopped."""
+    _posters: dict[Lane, Poster] = field(init=False)
     _open: set[Permit] = field(default_factory=set)
     _workers: set[asyncio.Task[None]] = field(default_factory=set)
     _idle: deque[asyncio.Future[Permit]] = field(default_factory=deque)
@@ -79,6 +81,9 @@ class ModelRun:
     _timer: asyncio.TimerHandle | None = None
     _timer_due: float = math.inf
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+
+    def __post_init__(self) -> None:
+        self._posters = {lane: Poster(self.shared.session, lane.address) for lane in self.router.lanes}
 
     @property
     def in_flight(self) -> int:
@@ -154,7 +159,7 @@ class ModelRun:
             item, lane = permit.item, permit.lane
             try:
                 body = lane.bodies.body(item.query, item.max_tokens)
-                sent = await complete(shared.session, lane.address, body, shared.redactor)
+                sent = await complete(self._posters[lane], body, shared.redactor)
                 row = self._took(permit, sent)
                 if row is not None:
                     await self._store(row)

@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import store
+from runner.address import new_session
 from runner.backlog import Backlog
 from runner.budget import Budget, never_fits
-from runner.completion import new_session
 from runner.counters import ModelCounters, Stored
 from runner.lane import Key, Lane
 from runner.manifest import manifest

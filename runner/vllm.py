@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from runner.completion import address_of, new_session
+from runner.address import address_of, new_session
 from runner.providers import Route
 from runner.schema import Vllm
 from runner.vllm_child import GRACE_S

@@ -6,14 +6,21 @@ import asyncio
 import gzip
 import json
 import tracemalloc
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+import aiohttp
+import pytest
 from runner_world import completion, providers
 
-from runner.completion import LONGEST_BODY, Sent, address_of, complete, new_session
+from runner import posting
+from runner.address import Address, address_of, new_session
+from runner.completion import Sent, complete
 from runner.outcome import Answer, Fault, Kind
+from runner.posting import LONGEST_BODY, Poster
 from runner.redact import Redactor
+
+Exchange = Callable[..., Awaitable[Sent]]
 
 
 @asynccontextmanager
@@ -21,7 +28,7 @@ async def serving(*pieces: bytes) -> AsyncIterator[str]:
     """A server that answers every request with these bytes; its base_url."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
+        await _request(reader)
         try:
             for piece in pieces:
                 writer.write(piece)
@@ -35,31 +42,54 @@ async def serving(*pieces: bytes) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
 
 
-async def exchange(*pieces: bytes) -> Sent:
-    async with serving(*pieces) as base_url, new_session() as session:
-        route = providers(a={"base_url": base_url}).resolve("judge").routes[0]
-        return await complete(session, address_of(route, None), b"{}", Redactor(()))
+async def _request(reader: asyncio.StreamReader) -> tuple[list[str], bytes]:
+    """The head of a request, line by line, and its body."""
+    lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")[:-2]
+    lengths = [int(line.split(":")[1]) for line in lines if line.lower().startswith("content-length:")]
+    return lines, await reader.readexactly(lengths[0])
+
+
+@pytest.fixture(params=["direct", "session"])
+def direct(request: pytest.FixtureRequest) -> bool:
+    """Both ways of sending must be alike."""
+    return bool(request.param == "direct")
+
+
+@pytest.fixture
+def exchange(direct: bool) -> Exchange:
+    async def once(*pieces: bytes) -> Sent:
+        async with serving(*pieces) as base_url, new_session() as session:
+            poster = Poster(session, address(base_url), direct)
+            assert poster.is_direct is direct
+            return await complete(poster, b"{}", Redactor(()))
+
+    return once
+
+
+def address(base_url: str, **entry: object) -> Address:
+    route = providers(a={"base_url": base_url, **entry}).resolve("judge").routes[0]
+    return address_of(route, route.keys[0] if route.keys else None)
 
 
 def head(*headers: str) -> bytes:
     return "\r\n".join(["HTTP/1.1 200 OK", "Content-Type: application/json", *headers, "", ""]).encode()
 
 
-async def test_a_compressed_reply_is_read() -> None:
+async def test_a_compressed_reply_is_read(exchange: Exchange) -> None:
     body = gzip.compress(json.dumps(completion("有期徒刑一年")).encode())
     sent = await exchange(head(f"Content-Length: {len(body)}", "Content-Encoding: gzip"), body)
     assert isinstance(sent.result, Answer)
     assert sent.result.text == "有期徒刑一年"
 
 
-async def test_a_reply_without_a_length_is_read() -> None:
+async def test_a_reply_without_a_length_is_read(exchange: Exchange) -> None:
     body = json.dumps(completion("拘役三个月"), ensure_ascii=False).encode()
     sent = await exchange(head("Connection: close"), body[:20], body[20:])
     assert isinstance(sent.result, Answer)
     assert sent.result.text == "拘役三个月"
 
 
-async def test_a_reply_that_unpacks_to_no_end_does_not_fill_the_memory() -> None:
+async def test_a_reply_that_unpacks_to_no_end_does_not_fill_the_memory(exchange: Exchange) -> None:
     bomb = gzip.compress(bytes(8 * LONGEST_BODY))
     tracemalloc.start()
     sent = await exchange(head(f"Content-Length: {len(bomb)}", "Content-Encoding: gzip"), bomb)
@@ -70,8 +100,128 @@ async def test_a_reply_that_unpacks_to_no_end_does_not_fill_the_memory() -> None
     assert peak < 4 * LONGEST_BODY
 
 
-async def test_a_reply_longer_than_any_answer_is_not_read_to_its_end() -> None:
+async def test_a_reply_longer_than_any_answer_is_not_read_to_its_end(exchange: Exchange) -> None:
     pieces = [b" " * (1 << 20)] * (2 * LONGEST_BODY >> 20)
     sent = await exchange(head(f"Content-Length: {2 * LONGEST_BODY}"), *pieces)
     assert isinstance(sent.result, Fault)
     assert sent.result.message == "the body is longer than 8 MB"
+
+
+async def test_a_reply_in_chunks_is_read(exchange: Exchange) -> None:
+    body = json.dumps(completion("有期徒刑三年")).encode()
+    chunks = [b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:7], body[7:])]
+    sent = await exchange(head("Transfer-Encoding: chunked"), *chunks, b"0\r\n\r\n")
+    assert isinstance(sent.result, Answer)
+    assert sent.result.text == "有期徒刑三年"
+
+
+async def test_an_interim_reply_is_passed_over(exchange: Exchange) -> None:
+    body = json.dumps(completion("无罪")).encode()
+    sent = await exchange(b"HTTP/1.1 103 Early Hints\r\n\r\n", head(f"Content-Length: {len(body)}"), body)
+    assert isinstance(sent.result, Answer)
+    assert sent.result.text == "无罪"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "kind", "says"),
+    [
+        ([], Kind.CONNECTION, "ServerDisconnectedError"),
+        ([b"SSH-2.0-OpenSSH_9.6\r\n\r\n"], Kind.BAD_BODY, "no HTTP"),
+        ([head("Content-Length: 900"), b'{"id": 1'], Kind.BAD_BODY, "the body broke off"),
+        ([head("Transfer-Encoding: chunked"), b"zz\r\n"], Kind.BAD_BODY, "chunk size"),
+        ([head("Content-Length: 9", "Content-Encoding: gzip"), b"no gzip!!"], Kind.BAD_BODY, "broke off"),
+        ([head("Content-Length: 0")], Kind.BAD_BODY, "an empty body"),
+        ([b"HTTP/1.1 204 No Content\r\n\r\n"], Kind.BAD_BODY, "an empty body"),
+        ([b"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"], Kind.NO_MODEL, "HTTP 302"),
+        ([b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy"], Kind.SERVER_ERROR, "busy"),
+    ],
+)
+async def test_what_is_no_answer_is_the_same_fault_either_way(
+    exchange: Exchange, pieces: list[bytes], kind: Kind, says: str
+) -> None:
+    sent = await exchange(*pieces)
+    assert isinstance(sent.result, Fault)
+    assert sent.result.kind is kind
+    assert says in sent.result.message
+
+
+async def test_the_headers_of_a_reply_that_breaks_off_are_heard(exchange: Exchange) -> None:
+    sent = await exchange(head("Content-Length: 900", "x-ratelimit-remaining-requests: 0"), b"{")
+    assert sent.headers["X-RateLimit-Remaining-Requests"] == "0"
+
+
+async def test_a_server_that_is_not_there_was_not_reached(direct: bool) -> None:
+    async with serving() as base_url:
+        pass
+    async with new_session() as session:
+        sent = await complete(Poster(session, address(base_url), direct), b"{}", Redactor(()))
+    assert isinstance(sent.result, Fault)
+    assert (sent.result.kind, sent.result.unreached) == (Kind.CONNECTION, True)
+
+
+async def test_both_ways_send_the_same_and_keep_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", "sk-planted-0123456789")
+    seen: list[tuple[int, list[str], bytes]] = []
+    connections = 0
+    body = json.dumps(completion("{}")).encode()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        try:
+            while True:
+                seen.append((connections, *await _request(reader)))
+                writer.write(head(f"Content-Length: {len(body)}") + body)
+        except asyncio.IncompleteReadError:
+            writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1") as server:
+        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        target = address(base_url, keys=["A_KEY"], headers={"X-Title": "審計", "user-agent": "mine"})
+        for direct in (True, False):
+            async with new_session() as session:
+                poster = Poster(session, target, direct)
+                for sent in ('{"n": 1}', '{"n": 2, "事": "实"}'):
+                    got = await complete(poster, sent.encode(), Redactor(("A_KEY",)))
+                    assert isinstance(got.result, Answer)
+                assert "planted" not in repr(vars(poster))
+    assert [number for number, *_ in seen] == [1, 1, 2, 2]
+    first, second, third, fourth = ((sorted(lines), sent) for _, lines, sent in seen)
+    assert (first, second) == (third, fourth)
+    assert first[1] == b'{"n": 1}'
+    assert "Authorization: Bearer sk-planted-0123456789" in first[0]
+    assert first[0].count("X-Title: 審計") == 1
+    assert [line for line in first[0] if line.lower().startswith("user-agent")] == ["user-agent: mine"]
+
+
+async def test_a_request_that_is_given_up_closes_its_connection(direct: bool) -> None:
+    closed = asyncio.Event()
+
+    async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await _request(reader)
+        assert await reader.read() == b""  # the other side has closed
+        closed.set()
+        writer.close()
+
+    async with await asyncio.start_server(hang, "127.0.0.1") as server:
+        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        slow = address(base_url, timeouts={"first_byte": 0.2, "total": 5})
+        async with new_session() as session:
+            sent = await complete(Poster(session, slow, direct), b"{}", Redactor(()))
+            await asyncio.wait_for(closed.wait(), 5)
+    assert isinstance(sent.result, Fault)
+    assert sent.result.kind is Kind.TIMEOUT
+
+
+async def test_an_aiohttp_without_the_inner_calls_and_a_proxy_are_used_as_promised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert posting.inner_calls_are_known()
+    async with new_session() as session:
+        here = address("http://127.0.0.1:9/v1")
+        assert Poster(session, here).is_direct
+        monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:3128")
+        assert not Poster(session, address("https://far.example/v1")).is_direct
+        monkeypatch.setattr(aiohttp.BaseConnector, "connect", lambda self, req: None)
+        assert not posting.inner_calls_are_known()
+        assert not Poster(session, here).is_direct

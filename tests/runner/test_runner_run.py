@@ -17,7 +17,7 @@ from runner_world import completion, fill_study, providers, rows, status
 
 import store
 from runner import model_run, patience, running
-from runner.completion import proxy_for
+from runner.address import proxy_for
 from runner.monitor import key_values, tables
 from runner.options import Asked, RunOptions
 from runner.providers import Providers

@@ -1,0 +1,97 @@
+"""Where and how the requests of a lane go, and the session they go through."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+from yarl import URL
+
+from runner.deadlines import Deadlines
+from runner.providers import Route
+from store.errors import BadInput
+
+USER_AGENT = "evenhand/0.1"
+_HERE = ("127.", "localhost", "::1", "[::1]")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where and how to send: everything about a lane that one request needs. The key is named, not held."""
+
+    url: URL
+    connect: aiohttp.ClientTimeout
+    deadlines: Deadlines
+    proxy: str | None
+    key: str | None
+    key_header: str
+    key_prefix: str
+    fixed_headers: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return f"Address({self.url}, key from {self.key})"
+
+    def headers(self) -> dict[str, str]:
+        """The headers of one request; the key is read from the environment now and kept nowhere."""
+        headers = {"Content-Type": "application/json", **self.fixed_headers}
+        if self.key is not None:
+            headers[self.key_header] = self.key_value()
+        return headers
+
+    def key_value(self) -> str:
+        """What the key's header says."""
+        assert self.key is not None
+        return self.key_prefix + os.environ.get(self.key, "").strip()
+
+
+def address_of(route: Route, key: str | None, path: str = "/chat/completions") -> Address:
+    """The address of a route with one of its keys.
+
+    Proxies are looked up here, once, as the environment names them (HTTPS_PROXY, NO_PROXY and so on);
+    aiohttp's own `trust_env` would do it for every request. This machine is never reached through a proxy.
+
+    Raises BadInput when the key has characters that no header can carry.
+    """
+    assert route.base_url is not None, "usable() gives no route without an address"
+    if key is not None:
+        value = os.environ.get(key, "").strip()
+        if not (value.isascii() and value.isprintable()):
+            raise BadInput(
+                f"The key in {key} has characters that no HTTP header can carry.",
+                hint=f"Set {key} again, without line breaks or quotes.",
+            )
+    url = route.base_url + path
+    timeouts = route.timeouts
+    return Address(
+        url=URL(url),
+        connect=aiohttp.ClientTimeout(total=None, sock_connect=timeouts.connect),
+        deadlines=Deadlines(timeouts.first_byte, timeouts.total),
+        proxy=proxy_for(url),
+        key=key,
+        key_header=route.key_header,
+        key_prefix=route.key_prefix,
+        fixed_headers=dict(route.headers),
+    )
+
+
+def proxy_for(url: str) -> str | None:
+    """The proxy that the environment names for this URL, if any."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if host.startswith(_HERE) or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all")
+
+
+def new_session() -> aiohttp.ClientSession:
+    """The session of a run. The lanes limit how much is open, so the pool does not; cookies are ignored."""
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60, ttl_dns_cache=300),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers={"User-Agent": USER_AGENT},
+    )
