@@ -43,6 +43,7 @@ class Backlog:
         self._batch = batch
         self._new: deque[Item] = deque()
         self._again: deque[Item] = deque()
+        self._behind: deque[Item] = deque()
         self._later: list[tuple[float, int, Item]] = []
         self._order = itertools.count()
         self._filling: asyncio.Future[list[Item]] | None = None
@@ -51,12 +52,22 @@ class Backlog:
     @property
     def empty(self) -> bool:
         """Nothing is left, and nothing will come."""
-        return self._at_end and not (self._new or self._again or self._later)
+        return self._at_end and not (self._new or self._again or self._later or self._behind)
+
+    @property
+    def nothing_new(self) -> bool:
+        """Every query that is left has been asked before."""
+        return self._at_end and not self._new
+
+    @property
+    def waits_behind(self) -> bool:
+        """Whether `recall` would bring any."""
+        return bool(self._behind)
 
     @property
     def to_retry(self) -> int:
         """Queries that wait to be asked again."""
-        return len(self._again) + len(self._later)
+        return len(self._again) + len(self._later) + len(self._behind)
 
     def peek(self, now: float) -> Item | None:
         """Whose turn it is: one to be asked again, one whose wait is over, the next new one; or none now."""
@@ -65,7 +76,9 @@ class Backlog:
         if self._later and (self._later[0][0] <= now or len(self._later) >= MOST_DELAYED):
             return self._later[0][2] if self._later[0][0] <= now else None
         self._refill()
-        return self._new[0] if self._new else None
+        if self._new:
+            return self._new[0]
+        return self._behind[0] if self._behind and self._at_end else None
 
     def next_due(self) -> float | None:
         """When the first of the waiting queries is due."""
@@ -77,12 +90,30 @@ class Backlog:
             self._again.popleft()
         elif self._later and self._later[0][2] is item:
             heapq.heappop(self._later)
+        elif self._behind and self._behind[0] is item:
+            self._behind.popleft()
         else:
             self._new.popleft()
 
     def again(self, items: Iterable[Item]) -> None:
         """Ask these again, before any new one."""
         self._again.extend(items)
+
+    def behind(self, item: Item) -> None:
+        """Ask this, and all that have failed before, after all new ones.
+
+        Only a query that never failed tells when an outage ends.
+        """
+        self._behind.append(item)
+        self._behind.extend(self._again)
+        self._behind.extend(item for _, _, item in sorted(self._later))
+        self._again.clear()
+        self._later.clear()
+
+    def recall(self) -> None:
+        """The outage is over: what was put behind is asked again now."""
+        self._again.extend(self._behind)
+        self._behind.clear()
 
     def later(self, item: Item, when: float) -> None:
         """Ask this again, not before `when`."""
@@ -93,9 +124,10 @@ class Backlog:
         self._at_end = True
         if self._filling is not None:
             await asyncio.wait([self._filling])
-        left = [*self._again, *(item for _, _, item in self._later)]
+        left = [*self._again, *self._behind, *(item for _, _, item in self._later)]
         self._new.clear()
         self._again.clear()
+        self._behind.clear()
         self._later.clear()
         return left
 

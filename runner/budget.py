@@ -46,13 +46,32 @@ class Budget:
                 call()
 
 
-def never_fits(max_cost: float, dearest: float, max_tokens: int) -> str:
+def never_fits(max_cost: float, dearest: float, max_tokens: int, longest_answer: int = 0) -> str:
     """What to tell where the limit does not pay for one query."""
+    if longest_answer > max_tokens:
+        answer = (
+            f"an answer of {longest_answer:,} tokens, as this model has written, whatever --max-tokens says"
+        )
+        lower = "Raise --max-cost above that."
+    else:
+        answer = f"an answer of --max-tokens {max_tokens:,}"
+        lower = "Lower --max-tokens, or raise --max-cost above that."
     return (
         f"Stopped at --max-cost {max_cost:g}: a single query may cost up to ${_up(dearest)} (its prompt and "
-        f"an answer of --max-tokens {max_tokens:,}, at the dearest price), which is set aside before it goes "
-        "out. Lower --max-tokens, or raise --max-cost above that."
+        f"{answer}, at the dearest price), which is set aside before it goes out. {lower}"
     )
+
+
+def reached(max_cost: float, spent: float, max_tokens: int, longest_answer: int) -> str:
+    """What to tell where the limit is reached, and where it was passed, by how much and why."""
+    if spent <= max_cost:
+        return f"Stopped at --max-cost {max_cost:g}."
+    why = (
+        f"answers took up to {longest_answer:,} tokens where --max-tokens asked for {max_tokens:,} at most"
+        if longest_answer > max_tokens
+        else "the provider charged more than its prices in providers.toml say"
+    )
+    return f"Stopped at --max-cost {max_cost:g}, which is passed by ${spent - max_cost:.4f}: {why}."
 
 
 def _up(amount: float) -> str:

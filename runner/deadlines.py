@@ -12,6 +12,8 @@ from collections.abc import Mapping
 _LOOKS = 20
 _SHORTEST_TICK_S = 0.02
 _LONGEST_TICK_S = 1.0
+_STALL_S = 1.0
+"""A look that is later than this was held up: the process was stopped (SIGSTOP), or the loop was busy."""
 
 
 class Exchange:
@@ -41,6 +43,7 @@ class Deadlines:
         self._tick_s = min(max(min(first_byte_s, total_s) / _LOOKS, _SHORTEST_TICK_S), _LONGEST_TICK_S)
         self._open: set[Exchange] = set()
         self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
 
     def start(self) -> Exchange:
         """A request begins in the current task."""
@@ -50,15 +53,23 @@ class Deadlines:
         exchange = Exchange(task, loop.time())
         self._open.add(exchange)
         if self._timer is None:
-            self._timer = loop.call_later(self._tick_s, self._look, loop)
+            self._look_again(loop)
         return exchange
 
     def end(self, exchange: Exchange) -> None:
         """It is over; its task is not cancelled any more."""
         self._open.discard(exchange)
 
+    def _look_again(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._due = loop.time() + self._tick_s
+        self._timer = loop.call_at(self._due, self._look, loop)
+
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
+        if (late := now - self._due) > _STALL_S:
+            # Replies that came meanwhile lie unread: the server is not to blame for that time.
+            for exchange in self._open:
+                exchange.started += late
         for exchange in self._open:
             if exchange.too_late is not None:
                 continue
@@ -69,4 +80,6 @@ class Deadlines:
                 exchange.too_late = f"no reply for {self._first_byte_s:g} s"
             if exchange.too_late is not None:
                 exchange.task.cancel()
-        self._timer = loop.call_later(self._tick_s, self._look, loop) if self._open else None
+        self._timer = None
+        if self._open:
+            self._look_again(loop)

@@ -29,8 +29,11 @@ _SAME_REJECTION = 25
 _ISOLATED = 0.1
 _BACKOFF_S = 0.25
 _LONGEST_BACKOFF_S = 60.0
+_LONGEST_BACKOFF_FOR_LAST_S = 5.0
+"""Where only queries are left at which the server has failed: most likely it is they that are the trouble."""
 _LAST_TRY_S = 0.1
 _LEARN = 0.05
+_YEAR_S = 365 * 86_400.0
 
 
 @dataclass(slots=True)
@@ -86,6 +89,9 @@ class Lane:
         self._counts_used = limits.counts == "used"
         self._per_char: float | None = None
         self._completion: float | None = None
+        self._longest_answer = 0
+        self._answered_sent_at = -math.inf
+        self._answered_before = False
         self._first_patience = FirstPatience(route.timeouts)
         self._trouble_since: float | None = None
         self._failing: set[Item] = set()
@@ -95,7 +101,22 @@ class Lane:
         prices = route.prices
         self._prices = None if prices is None else (prices.input / 1e6, prices.output / 1e6)
 
+    def remember(self, longest_answer: int | None, *, answered: bool) -> None:
+        """What the study knows: the model's longest answer, in tokens, and if this lane ever answered."""
+        self._longest_answer = longest_answer or 0
+        self._answered_before = answered
+
     # What may be sent
+
+    @property
+    def has_answered(self) -> bool:
+        """This lane has given an answer, in this run or before."""
+        return self.counters.answers > 0 or self._answered_before
+
+    @property
+    def longest_answer(self) -> int:
+        """Tokens of the longest answer; some servers write more than they were told to."""
+        return self._longest_answer
 
     @property
     def parked(self) -> str | None:
@@ -112,10 +133,16 @@ class Lane:
             return min(self._completion, max_tokens)
         return max_tokens
 
+    def of_prompt(self, prompt_tokens: float) -> float:
+        """What a prompt costs at most, in US dollars."""
+        return 0.0 if self._prices is None else prompt_tokens * self._prices[0]
+
     def dearest(self, prompt_tokens: float, max_tokens: int) -> float:
         """The most that a request can cost, in US dollars."""
-        prices = self._prices
-        return 0.0 if prices is None else prompt_tokens * prices[0] + max_tokens * prices[1]
+        if self._prices is None:
+            return 0.0
+        longest = max_tokens if max_tokens > self._longest_answer else self._longest_answer
+        return prompt_tokens * self._prices[0] + longest * self._prices[1]
 
     def ready_in(self, tokens: float, now: float) -> float:
         """Seconds until a request of so many tokens may go.
@@ -167,6 +194,7 @@ class Lane:
     def answered(self, answer: Answer, permit: Permit, now: float) -> None:
         """An answer came."""
         self.limit.succeeded(self.in_flight, permit.sent_at, now)
+        self._answered_sent_at = max(self._answered_sent_at, permit.sent_at)
         if self._trouble_since is not None:
             self._trouble_since = None
             self._failing.clear()
@@ -178,6 +206,7 @@ class Lane:
             self._per_char = _blend(self._per_char, prompt / permit.item.chars)
         if completion is not None:
             self._completion = _blend(self._completion, completion)
+            self._longest_answer = max(self._longest_answer, completion)
         if self.tokens is not None and permit.slot is not None and prompt is not None:
             counted = prompt + (completion or 0) if self._counts_used else prompt + self._max_tokens
             self.tokens.settle(permit.slot, counted - permit.tokens)
@@ -199,23 +228,34 @@ class Lane:
             self._back_off(now)
         self._lose_patience(fault, self._options.outage_s, now)
 
-    def failed(self, fault: Fault, permit: Permit, now: float) -> None:
-        """The server failed, or was not reached, or has no such model."""
-        self._trouble(now)
-        if len(self._failing) < OUTAGE_AFTER:
-            self._failing.add(permit.item)
+    def failed(self, fault: Fault, permit: Permit, now: float, *, nothing_new: bool = False) -> None:
+        """The server failed, or was not reached, or has no such model.
+
+        A query that fails while others, sent later, are answered is itself the trouble, and no sign of an
+        outage. `nothing_new`: every query that is left has failed before.
+        """
+        item = permit.item
+        if item.last_failed_at < self._answered_sent_at:
+            item.is_culprit = True
+        item.last_failed_at = now
         if fault.kind is Kind.TIMEOUT:
             self.limit.overloaded(permit.sent_at, now)
         if fault.retry_after is not None:
             self._pause(fault.retry_after, now)
-        never = not self.counters.answers
+        if item.is_culprit and not self.outage:
+            return
+        self._trouble(now)
+        if len(self._failing) < OUTAGE_AFTER:
+            self._failing.add(item)
+        never = not self.has_answered
         left = self._first_patience.left(fault, permit.sent_at, now) if never else math.inf
         absent = fault.kind is Kind.NO_MODEL or (never and fault.unreached)
         if absent or len(self._failing) >= OUTAGE_AFTER:
             self.outage = True
             self.limit.probe()
             if permit.sent_at > self._backed_off_at:
-                self._back_off(now, left)
+                lone = nothing_new and fault.at_the_query and not never
+                self._back_off(now, left, _LONGEST_BACKOFF_FOR_LAST_S if lone else _LONGEST_BACKOFF_S)
             self._lose_patience(fault, self._options.outage_s, now)
         if left <= 0:
             self.park(f"{self.name}: {self._first_patience.why(fault, now)}")
@@ -251,16 +291,17 @@ class Lane:
                 f"{self.name} gave nothing but errors for {now - since:.0f} s, at last: {fault.message}"
             )
 
-    def _back_off(self, now: float, left: float = math.inf) -> None:
-        """Pause, longer each time, but not beyond a last try when patience ends in `left` seconds."""
-        longest = min(_BACKOFF_S * 2**self._backoffs, _LONGEST_BACKOFF_S)
+    def _back_off(self, now: float, left: float = math.inf, most: float = _LONGEST_BACKOFF_S) -> None:
+        """Pause, longer each time up to `most`, but not beyond a last try when patience ends in `left` s."""
+        longest = min(_BACKOFF_S * 2 ** min(self._backoffs, 20), most)
         self._backoffs += 1
         self._backed_off_at = now
         self._pause(min(longest * random.uniform(0.5, 1.0), max(left, 0.0) + _LAST_TRY_S), now)
 
     def _pause(self, seconds: float, now: float) -> None:
         if seconds > self._options.longest_pause_s:
-            self.park(f"{self.name} asks to stay away for {seconds / 3600:.1f} hours")
+            hours = f"{seconds / 3600:.1f} hours" if seconds < _YEAR_S else "more than a year"
+            self.park(f"{self.name} asks to stay away for {hours}")
         self.paused_until = max(self.paused_until, now + seconds)
 
 

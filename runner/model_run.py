@@ -40,6 +40,8 @@ AFTER_REFUSAL_S = 0.5
 """A query waits so long where the server refused it without a word on when to come back."""
 MOST_PROBES = 12
 """Tries of one query in outages of its lane that cost it nothing; beyond, the query itself is the trouble."""
+MOST_LAST_PROBES = 6
+"""So many where nothing but such queries is left, and the server takes them and fails at them."""
 
 
 @dataclass(slots=True)
@@ -249,8 +251,8 @@ class ModelRun:
         if isinstance(result, Answer):
             return self._answered(permit, result, sent.latency_s, now)
         # What a request that broke off has cost is not known: its prompt is taken to be paid.
-        broke_off = result.kind in (Kind.TIMEOUT, Kind.BAD_BODY)
-        lost = lane.dearest(permit.prompt_tokens, 0) if broke_off else 0.0
+        broke_off = result.kind in (Kind.TIMEOUT, Kind.BAD_BODY, Kind.NO_CHOICES)
+        lost = lane.of_prompt(permit.prompt_tokens) if broke_off else 0.0
         self.shared.budget.settle(permit.reserved_usd, lost)
         lane.counters.failed(result, time.time())
         return self._faulted(permit, result, now)
@@ -260,6 +262,8 @@ class ModelRun:
         cost = self.rows.cost(lane, answer)
         self.shared.budget.settle(permit.reserved_usd, permit.reserved_usd if cost is None else cost)
         lane.answered(answer, permit, now)
+        if self.backlog.waits_behind and not lane.outage:
+            self.backlog.recall()
         lane.counters.answered(answer, latency_s, cost)
         if answer.model:
             self.counters.returned_models[answer.model] += 1
@@ -288,11 +292,19 @@ class ModelRun:
             lane.refuse_key(fault)
             self.backlog.again([item])
             return None
-        lane.failed(fault, permit, now)
-        if lane.parked is not None or (lane.outage and item.probes < MOST_PROBES):
-            item.probes += 1  # the lane's fault, not the query's: it costs no try
+        nothing_new = self.backlog.nothing_new
+        lane.failed(fault, permit, now, nothing_new=nothing_new)
+        if lane.parked is not None:
             self.backlog.again([item])
             return None
+        if lane.outage:  # the lane's fault, not the query's: it costs no try
+            lone = nothing_new and fault.at_the_query and lane.has_answered
+            if item.probes < (MOST_LAST_PROBES if lone else MOST_PROBES):
+                item.probes += 1
+                self.backlog.behind(item)
+                return None
+            if lone:
+                return self._given_up(item, "failed", fault)
         item.tries, wait = self.shared.retries.after_failure(item.tries)
         if wait is None:
             return self._given_up(item, "failed", fault)

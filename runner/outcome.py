@@ -72,6 +72,11 @@ class Fault:
     """No connection was made: refused, unanswered, or the host's name is not known."""
 
     @property
+    def at_the_query(self) -> bool:
+        """The server took the query and failed at it, rather than being gone, too busy or out of reach."""
+        return self.kind in (Kind.NO_CHOICES, Kind.BAD_BODY) or self.status == 500
+
+    @property
     def alike(self) -> str:
         """The message without what tells one request from another: equal where the reason is."""
         return _CHANGING.sub("#", self.message)

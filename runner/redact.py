@@ -22,6 +22,8 @@ _REMOVED = "[key removed]"
 _SHORTEST = 4
 _SHORTEST_IN_ANSWERS = 8
 """A shorter key may be a word that answers have by chance."""
+_LONG_PART = 12
+"""Of so many characters at the beginning or the end of a key, none is shown."""
 _TELLING = 3
 """So many characters left of a masked key are taken out."""
 
@@ -41,7 +43,7 @@ class Redactor:
         for value in values:
             text = text.replace(value, _MARK)
             text = _MASKED.sub(lambda found, key=value: _unmasked(found, key), text)  # type: ignore[misc]
-            text = _without_beginning(text, value)
+            text = _without_parts(_without_beginning(text, value), value)
         text = _UNSHOWN.sub("\ufffd", " ".join(_SHAPES.sub(_MARK, text).split()))
         return text if len(text) <= limit else text[: limit - 1] + "…"
 
@@ -74,4 +76,16 @@ def _without_beginning(text: str, key: str) -> str:
     for length in range(len(key) - 1, _SHORTEST_IN_ANSWERS - 1, -1):
         if text.endswith(key[:length]):
             return text[:-length] + _MARK
+    return text
+
+
+def _without_parts(text: str, key: str) -> str:
+    """The text without what some servers leave of a key: its beginning or its end."""
+    for cut in (slice(None, -1), slice(1, None)):
+        part = key[cut]
+        while len(part) >= _LONG_PART:
+            if part in text:
+                text = text.replace(part, _MARK)
+                break
+            part = part[cut]
     return text

@@ -43,6 +43,7 @@ _TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
 _THINK_END = "</think>"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST_TOKENS = 2**31 - 1
+_MOST_USD = 1e6  # a single answer never cost more; what says so is broken
 _NUMBER = (int, float)  # `int | float` would be put together again for every answer
 
 
@@ -117,7 +118,8 @@ def _answer(data: dict[str, Any], choice: dict[str, Any], message: dict[str, Any
         answer.reasoning = _storable(reasoning, keys)
     answer.model = _word(data.get("model"), keys)
     answer.fingerprint = _word(data.get("system_fingerprint"), keys)
-    if usage := data.get("usage"):
+    usage = data.get("usage")
+    if isinstance(usage, dict):
         _read_usage(answer, usage)
     return answer
 
@@ -165,7 +167,7 @@ def _read_usage(answer: Answer, usage: dict[str, Any]) -> None:
         cached = usage.get("prompt_cache_hit_tokens", usage.get("cached_tokens"))
     answer.cached_tokens = _count(cached)
     cost = usage.get("cost")
-    answer.cost_usd = float(cost) if isinstance(cost, _NUMBER) and cost >= 0 else None
+    answer.cost_usd = float(cost) if isinstance(cost, _NUMBER) and 0 <= cost <= _MOST_USD else None
 
 
 def _count(value: Any) -> int | None:

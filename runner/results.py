@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,18 @@ _MOVE_ON_AFTER = 2
 class Item:
     """A pending query while it is being asked."""
 
-    __slots__ = ("_failures", "avoid", "chars", "max_tokens", "probes", "query", "spare", "tries")
+    __slots__ = (
+        "_failures",
+        "avoid",
+        "chars",
+        "is_culprit",
+        "last_failed_at",
+        "max_tokens",
+        "probes",
+        "query",
+        "spare",
+        "tries",
+    )
 
     def __init__(self, query: PendingQuery, chars: int) -> None:
         self.query = query
@@ -35,6 +47,10 @@ class Item:
         """The truncated answer, should asking again bring none."""
         self.avoid: str | None = None
         """A provider that has failed it twice in a row: the next one in order gets it, if there is one."""
+        self.last_failed_at = math.inf
+        """When it last failed, on the loop's clock."""
+        self.is_culprit = False
+        """A query sent after it had failed was answered: the trouble is its own, and not the server's."""
         self._failures: tuple[str, int] = ("", 0)
 
     def failed_at(self, provider: str) -> None:
@@ -54,12 +70,15 @@ class Rows:
 
     @staticmethod
     def cost(lane: Lane, answer: Answer) -> float | None:
-        """US dollars: as the provider states it, else by its prices; None where neither is known."""
-        if answer.cost_usd is not None:
-            return answer.cost_usd
+        """US dollars: as the provider states it, else by its prices; None where neither is known.
+
+        A stated 0 is no cost where there are prices: gateways state it for what another account pays.
+        """
         prices = lane.route.prices
+        if answer.cost_usd or (prices is None and answer.cost_usd is not None):
+            return answer.cost_usd
         if prices is None or answer.prompt_tokens is None:
-            return None
+            return answer.cost_usd
         return prices.cost(answer.prompt_tokens, answer.cached_tokens or 0, answer.completion_tokens or 0)
 
     def prediction(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import store
 from runner.address import new_session
 from runner.backlog import Backlog
-from runner.budget import Budget, never_fits
+from runner.budget import Budget, never_fits, reached
 from runner.counters import ModelCounters, Stored
 from runner.lane import Key, Lane
 from runner.manifest import manifest
@@ -253,21 +253,23 @@ class _Run:
 
     def _lanes(self, one: Asked, keys: dict[tuple[str, str | None], Key]) -> list[Lane]:
         lanes = []
+        known = store.history.answers_of(self.study, one.settings.model_key)
         for route in one.entry.usable():
             variables = route.keys_set()
             for number, variable in enumerate(variables, start=1):
                 key = keys.setdefault((route.provider, variable), Key(route.provider, variable))
                 which = f"[{number}]" if len(variables) > 1 else ""
-                lanes.append(
-                    Lane(
-                        route,
-                        key,
-                        f"{route.provider}{which}/{route.model_id}",
-                        settings=one.settings,
-                        options=self.options,
-                        now=self.started_at,
-                    )
+                lane = Lane(
+                    route,
+                    key,
+                    f"{route.provider}{which}/{route.model_id}",
+                    settings=one.settings,
+                    options=self.options,
+                    now=self.started_at,
                 )
+                answered = lane.name in known.served_by
+                lane.remember(known.longest_answer, answered=answered)
+                lanes.append(lane)
         return lanes
 
     async def _supervise(self) -> None:
@@ -312,11 +314,15 @@ class _Run:
         self._warn()
 
     def _ask_cost(self, model: ModelRun) -> None:
-        limit, never = self.options.max_cost, model.shared.budget.never
-        if limit is not None and never is not None:
-            self.stop.ask("failure", never_fits(limit, never, model.settings.max_tokens), goes_on=False)
+        limit, budget, most = self.options.max_cost, model.shared.budget, model.settings.max_tokens
+        assert limit is not None, "without a limit no money runs out"
+        longest = max(lane.longest_answer for lane in model.router.lanes)
+        if budget.spent > limit:
+            self.stop.ask("cost", reached(limit, budget.spent, most, longest))
+        elif budget.never is not None:
+            self.stop.ask("failure", never_fits(limit, budget.never, most, longest), goes_on=False)
         else:
-            self.stop.ask("cost", f"Stopped at --max-cost {limit:g}.")
+            self.stop.ask("cost", reached(limit, budget.spent, most, longest))
 
     def _warn(self) -> None:
         """Say once of a model that another one answers in its place."""

@@ -39,7 +39,7 @@ def duration(text: str, now: float) -> float | None:
     except ValueError:
         pass
     else:
-        if math.isnan(number) or number < 0:
+        if not 0 <= number < math.inf:
             return None
         if number > _EPOCH_MS:
             number = number / 1000 - now
@@ -48,7 +48,8 @@ def duration(text: str, now: float) -> float | None:
         return max(number, 0.0)
     if text and (match := _DURATION.match(text)):
         days, hours, minutes, seconds, millis = (float(part or 0) for part in match.groups())
-        return days * 86400 + hours * 3600 + minutes * 60 + seconds + millis / 1000
+        total = days * 86400 + hours * 3600 + minutes * 60 + seconds + millis / 1000
+        return total if total < math.inf else None
     return _date(text, now)
 
 
@@ -56,11 +57,11 @@ def _date(text: str, now: float) -> float | None:
     for read in (dt.datetime.fromisoformat, parsedate_to_datetime):
         try:
             when = read(text)
-        except (ValueError, TypeError, IndexError):
+            if when.tzinfo is None:
+                when = when.replace(tzinfo=dt.UTC)
+            return max(when.timestamp() - now, 0.0)
+        except (ValueError, TypeError, IndexError, OverflowError):
             continue
-        if when.tzinfo is None:
-            when = when.replace(tzinfo=dt.UTC)
-        return max(when.timestamp() - now, 0.0)
     return None
 
 
@@ -68,10 +69,9 @@ def retry_after(headers: Mapping[str, str], body: str = "", now: float | None = 
     """Seconds to stay away, from the headers or, where they are silent, from the error text."""
     now = time.time() if now is None else now
     if (millis := headers.get("retry-after-ms")) is not None:
-        try:
-            return max(float(millis), 0.0) / 1000
-        except ValueError:
-            pass
+        number = _number(millis)
+        if number is not None and number < math.inf:
+            return max(number, 0.0) / 1000
     if (value := headers.get("Retry-After")) is not None and (seconds := duration(value, now)) is not None:
         return seconds
     if body and (match := _IN_TEXT.search(body)) and match[1]:
@@ -116,7 +116,9 @@ def allowance(headers: Mapping[str, str], what: str, now: float | None = None) -
 
 
 def _number(text: str | None) -> float | None:
+    """A number, never NaN; None for anything else."""
     try:
-        return None if text is None else float(text)
+        number = math.nan if text is None else float(text)
     except ValueError:
         return None
+    return None if math.isnan(number) else number

@@ -52,6 +52,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = (
     "batches",
     "export",
+    "history",
     "identity",
     "live",
     "merge",

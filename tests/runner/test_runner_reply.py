@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import random
 import time
 from email.utils import formatdate
 
@@ -197,11 +199,43 @@ NOW = 1_700_000_000.0
         ("soon", None),
         ("-1", None),
         ("nan", None),
+        ("inf", None),
+        ("1e999", None),
+        ("Wed, 21 Oct 99999999999 07:28:00 GMT", None),
+        ("Wed, 21 Oct 2026 07:28:00 +9999999999999999999", None),
+        ("0001-01-01T00:00:00+23:59", 0.0),
         ("", None),
     ],
 )
 def test_durations(text, seconds):
     assert duration(text, NOW) == pytest.approx(seconds, abs=1e-3)
+
+
+def test_no_header_ends_a_run():
+    chance = random.Random(4)
+    pieces = [
+        "Wed, ",
+        "21",
+        "Oct",
+        " ",
+        "99999999999",
+        "07:28:00",
+        "GMT",
+        "+9999",
+        "-",
+        "T",
+        "Z",
+        "1e9",
+        "inf",
+    ]
+    pieces += ["m", "s", "h", "d", "ms", ".", ":", "0", "7" * 400, "九", "\udcff"]
+    for _ in range(20_000):
+        text = "".join(chance.choices(pieces, k=chance.randrange(1, 9)))
+        seconds = retry_after({"Retry-After": text, "retry-after-ms": text[::-1]}, text)
+        assert seconds is None or 0 <= seconds < math.inf
+        headers = {"x-ratelimit-remaining-requests": text, "x-ratelimit-reset-requests": text}
+        told = allowance(headers, "requests")
+        assert told.reset_s is None or 0 <= told.reset_s < math.inf
 
 
 def test_retry_after_in_all_its_forms():
@@ -286,6 +320,27 @@ def test_numbers_and_names_that_are_none_are_left_out():
     answer = result(200, completion({"content": "x"}, usage=usage, model=["m"], system_fingerprint={"a": 1}))
     assert (answer.prompt_tokens, answer.completion_tokens, answer.cost_usd) == (None, None, None)
     assert (answer.model, answer.fingerprint) == (None, None)
+
+
+@pytest.mark.parametrize("usage", ["n/a", [1], 5, None, {}])
+def test_a_usage_that_is_none_costs_an_answer_nothing(usage):
+    answer = result(200, completion({"content": "x"}, usage=usage))
+    assert (answer.outcome, answer.prompt_tokens, answer.cost_usd) == ("answered", None, None)
+
+
+def test_an_absurd_cost_is_none():
+    for cost in (1e308, -0.5, "0.1", True):
+        answer = result(200, completion({"content": "x"}, usage={"prompt_tokens": 7, "cost": cost}))
+        assert (answer.prompt_tokens, answer.cost_usd) == (7, None if cost is not True else 1.0)
+
+
+@pytest.mark.parametrize(
+    "left", ["g-secret-0123456", "planted-long", "ted-long-secret-0123456", "planted-long-se"]
+)
+def test_the_beginning_or_the_end_of_a_key_is_taken_out(monkeypatch, left):
+    monkeypatch.setenv("PLANTED_KEY", "planted-long-secret-0123456")
+    message = result(401, {"error": {"message": f"The key ending in {left} is unknown"}}).message
+    assert message == "The key ending in [redacted] is unknown"
 
 
 def test_what_looks_like_json_but_never_ends_is_no_answer():

@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import signal
+import time
 
 import pytest
 from aiohttp import web
@@ -18,6 +19,7 @@ from runner_world import completion, fill_study, providers, rows, status
 import store
 from runner import model_run, patience, running
 from runner.address import proxy_for
+from runner.deadlines import Deadlines
 from runner.monitor import key_values, tables
 from runner.options import Asked, RunOptions
 from runner.providers import Providers
@@ -431,6 +433,66 @@ async def test_max_cost_that_pays_for_no_query_says_so(study, serve, ask):
     assert not server.calls
 
 
+async def test_a_server_that_writes_more_than_it_was_asked_for_is_told_of_and_remembered(study, serve, ask):
+    fill_study(study, 30, 4)
+    server = await serve(lambda call: completion(prompt_tokens=100, completion_tokens=20_000))
+    tables = providers(
+        a={
+            "base_url": server.base_url,
+            "offer": {"prices": {"input": 1, "output": 2}},
+            "limits": {"in_flight": 4, "start_in_flight": 4},
+        }
+    )
+    first = await ask(tables, settings={"max_tokens": 1000}, max_cost=0.1)
+    assert first.stopped_by == "cost"
+    assert 0.1 < first.cost_usd <= 0.1 + 4 * 0.041
+    assert (
+        f"which is passed by ${first.cost_usd - 0.1:.4f}: answers took up to 20,000 tokens" in first.message
+    )
+    asked = len(server.calls)
+    second = await ask(tables, settings={"max_tokens": 1000}, max_cost=0.03)
+    assert (second.stopped_by, second.cost_usd, len(server.calls)) == ("failure", 0.0, asked)
+    assert (
+        "an answer of 20,000 tokens, as this model has written, whatever --max-tokens says" in second.message
+    )
+    third = await ask(tables, settings={"max_tokens": 1000}, max_cost=0.1)
+    assert 0 < third.cost_usd <= 0.1
+
+
+async def test_a_stated_cost_of_nothing_is_no_cost_where_there_are_prices(study, serve, ask):
+    fill_study(study, 5, 4)
+    server = await serve(lambda call: completion(completion_tokens=500, cost=0))
+    priced = {"base_url": server.base_url, "offer": {"prices": {"input": 1, "output": 2}}}
+    summary = await ask(providers(a=priced), settings={"max_tokens": 500}, max_cost=0.02)
+    assert (summary.stopped_by, summary.counts) == ("cost", {"answered": 18})
+    assert rows(study, "SELECT sum(cost_usd) FROM predictions") == [(pytest.approx(18 * 0.00106),)]
+    free = await ask(providers(a={"base_url": server.base_url}), settings={"max_tokens": 500})
+    assert (free.counts, free.cost_usd) == ({"answered": 2}, 0.0)
+
+
+async def test_a_process_that_was_stopped_for_a_while_blames_no_server() -> None:
+    deadlines = Deadlines(first_byte_s=0.4, total_s=0.6)
+    seen = []
+
+    async def wait() -> None:
+        exchange = deadlines.start()
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            assert exchange.given_up()
+            seen.append(exchange.too_late)
+        finally:
+            deadlines.end(exchange)
+
+    task = asyncio.create_task(wait())
+    await asyncio.sleep(0.05)
+    time.sleep(1.8)  # noqa: ASYNC251  (as SIGSTOP does)
+    await asyncio.sleep(0.1)
+    assert not seen
+    await asyncio.wait_for(task, 2)
+    assert seen == ["no reply for 0.4 s"]
+
+
 async def test_max_cost_needs_prices(study, serve, ask):
     fill_study(study, 1, 1)
     with pytest.raises(BadInput, match="states no price"):
@@ -612,6 +674,70 @@ async def test_the_last_few_queries_can_fail_without_looking_like_an_outage(stud
     summary = await ask(providers(a={"base_url": server.base_url}))
     assert summary.counts == {"answered": 16, "failed": 4}
     assert summary.seconds < 10
+
+
+@pytest.mark.parametrize("share", [0.06, 0.5])
+@pytest.mark.parametrize("reply", [status(500).text, '{"choices": []}'])
+async def test_queries_that_always_fail_are_given_up_while_the_others_are_answered(
+    study, serve, ask, monkeypatch, reply, share
+):
+    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lane._LONGEST_BACKOFF_FOR_LAST_S", 0.02)
+    fill_study(study, 100, 4)
+    bad = {f"{n}号案" for n in range(100) if n % round(1 / share) == 1}
+    code = 500 if "error" in reply else 200
+
+    def answer(call):
+        if any(f"\n{name}" in call.prompt for name in bad):
+            return web.Response(text=reply, status=code, content_type="application/json")
+        return completion()
+
+    server = await serve(answer)
+    summary = await ask(providers(a={"base_url": server.base_url, "limits": {"in_flight": 16}}), within_s=30)
+    assert summary.counts == {"answered": 4 * (100 - len(bad)), "failed": 4 * len(bad)}
+    assert summary.state == "finished"
+
+
+async def test_a_resumed_run_gives_up_what_fails_though_it_never_answered_itself(
+    study, serve, ask, monkeypatch
+):
+    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lane._LONGEST_BACKOFF_FOR_LAST_S", 0.02)
+    monkeypatch.setattr(patience, "ERRORS_S", 0.5)
+    fill_study(study, 5, 4)
+    broken = []
+    server = await serve(lambda call: status(500) if broken else completion())
+    tables = providers(a={"base_url": server.base_url})
+    first = await ask(tables, store.Selection(documents=["d0"]))
+    assert first.counts == {"answered": 4}
+    broken.append(True)
+    second = await ask(tables, within_s=30)
+    assert (second.counts, second.pending) == ({"failed": 16}, 0)
+    assert "16 were given up (16 failed)" in second.message
+
+
+async def test_in_an_outage_what_never_failed_is_asked_first(study, serve, ask, monkeypatch):
+    monkeypatch.setattr("runner.lane._LONGEST_BACKOFF_S", 0.05)
+    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    fill_study(study, 30, 4)
+    gone = {"until": 0.0}
+    failed, probes = set(), []
+
+    def reply(call):
+        if call.number == 20:
+            gone["until"] = call.at + 1.0
+        if call.at < gone["until"]:
+            if len(failed) >= 16:
+                probes.append(call.prompt in failed)
+            failed.add(call.prompt)
+            return status(503)
+        return completion()
+
+    server = await serve(reply)
+    summary = await ask(providers(a={"base_url": server.base_url, "limits": {"in_flight": 8}}))
+    assert summary.counts == {"answered": 120}
+    assert len(probes) > 15
+    assert not any(probes[12:]), "those that were on their way come again once, and then no more"
 
 
 async def test_a_query_that_one_provider_fails_goes_to_the_next(study, serve, ask, monkeypatch):
