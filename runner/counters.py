@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from runner.outcome import Answer, Fault, Kind
@@ -17,6 +18,14 @@ _GROWTH = math.log(1.12)
 _BUCKETS = 140  # up to about two hours
 _MOST_REASONS = 50
 _SHOWN_REASONS = 5
+_MOST_USD = 10_000.0
+"""A server that states more for one answer states no cost, and two of 1e308 would add up to infinity."""
+_QUIET_S = 20.0
+"""Shorter than this, nothing settled means nothing: commits come once a second, and may be slow."""
+_LONG = 4
+"""Nothing settled for so many times as long as an answer takes is no slowness any more."""
+_APART = 2
+"""Nor is it for so many times the longest wait between two lately."""
 
 
 class Latencies:
@@ -59,6 +68,7 @@ class LaneCounters:
         "last_error_at",
         "latencies",
         "prompt_tokens",
+        "unpriced",
     )
 
     def __init__(self) -> None:
@@ -68,6 +78,9 @@ class LaneCounters:
         self.cached_tokens = 0
         self.completion_tokens = 0
         self.cost_usd = 0.0
+        """Of the answers whose cost is known."""
+        self.unpriced = 0
+        """Answers whose cost is not known: no price, no usage, or a sum that can be none."""
         self.latencies = Latencies()
         self.last_error: str | None = None
         self.last_error_at = 0.0
@@ -79,12 +92,19 @@ class LaneCounters:
 
     def answered(self, answer: Answer, latency_s: float, cost_usd: float | None) -> None:
         """Count an answer and what it used."""
-        self.answers += 1
         self.latencies.add(latency_s)
+        self.used(answer, cost_usd)
+
+    def used(self, answer: Answer, cost_usd: float | None) -> None:
+        """Count an answer whose latency says nothing, such as one of a batch."""
+        self.answers += 1
         self.prompt_tokens += answer.prompt_tokens or 0
         self.cached_tokens += answer.cached_tokens or 0
         self.completion_tokens += answer.completion_tokens or 0
-        self.cost_usd += cost_usd or 0.0
+        if cost_usd is None or not 0.0 <= cost_usd <= _MOST_USD:  # not so for NaN either
+            self.unpriced += 1
+        else:
+            self.cost_usd += cost_usd
 
     def failed(self, fault: Fault, wall_time: float) -> None:
         """Count a fault."""
@@ -101,6 +121,7 @@ class ModelCounters:
     """
 
     __slots__ = (
+        "_moves",
         "_reasons",
         "_recent",
         "done",
@@ -126,6 +147,8 @@ class ModelCounters:
         self.started_at = started_at
         self._reasons: dict[tuple[str, str], tuple[str, int]] = {}
         self._recent: deque[tuple[float, int]] = deque([(started_at, 0)], maxlen=31)
+        self._moves: deque[tuple[float, int]] = deque([(started_at, 0)], maxlen=31)
+        """As `_recent`, of only those ticks that saw more on disk than the one before."""
 
     def stored(self, outcome: str, count: int) -> None:
         """So many queries have a row of this outcome on disk. Only the writer's thread calls this."""
@@ -152,6 +175,7 @@ class ModelCounters:
     def tick(self, now: float) -> None:
         """Note where it stands; called about once a second."""
         self._recent.append((now, self.done))
+        self._note_move(now)
 
     def rate_now(self, now: float) -> float:
         """Queries a second over the last half minute."""
@@ -162,14 +186,45 @@ class ModelCounters:
         """Queries a second since the run began."""
         return self.done / (now - self.started_at) if now > self.started_at else 0.0
 
-    def eta_s(self, now: float) -> float | None:
-        """Seconds to the end at the present rate; None while nothing moves."""
-        rate = self.rate_now(now) or self.rate(now)
-        return (self.total - self.done) / rate if rate > 0 else None
+    def quiet_s(self, now: float, latency_s: float | None = None) -> float | None:
+        """Seconds for which nothing has been settled, where that is much longer than usual.
 
-    def projected(self, cost: float) -> float | None:
-        """What all will cost if the rest is as that which has come for `cost`; None before the first."""
-        return cost / self.received * self.total if self.received else None
+        None while all is as usual: a model with an answer every 90 s is slow, and not quiet. `latency_s` is
+        what an answer takes; where few requests may go at a time or in a minute, answers come further apart
+        than that, which is as usual too.
+        """
+        self._note_move(now)
+        times = [time for time, _ in list(self._moves)]
+        quiet = now - times[-1]
+        apart = max((after - before for before, after in pairwise(times)), default=0.0)
+        return quiet if quiet > max(_QUIET_S, _LONG * (latency_s or 0.0), _APART * apart) else None
+
+    def eta_s(self, now: float, latency_s: float | None = None) -> float | None:
+        """Seconds to the end at the present rate; None while nothing moves.
+
+        The rate is that of the last half minute or, where answers come further apart, of as many as came in
+        30 moves: one answer in half a minute tells no rate.
+        """
+        left = self.total - self.done
+        if left and self.quiet_s(now, latency_s) is not None:
+            return None
+        self._note_move(now)
+        then, done = self._moves[0]
+        rate = (self.done - done) / (now - then) if now > then else 0.0
+        return left / rate if rate > 0 else None
+
+    def _note_move(self, now: float) -> None:
+        done = self.done
+        if done != self._moves[-1][1]:
+            self._moves.append((now, done))
+
+    def projected(self, cost: float, unpriced: int = 0) -> float | None:
+        """What all will cost if the rest, and the answers of unknown cost, are as those that came for `cost`.
+
+        None before the first of them.
+        """
+        known = self.received - unpriced
+        return cost / known * self.total if known > 0 else None
 
     def counts(self) -> dict[str, Any]:
         """Outcomes, as a plain dictionary."""

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -19,12 +20,16 @@ from rich.table import Table
 from rich.text import Text
 
 from runner.options import MonitorKind
-from runner.summary import answered_by_others, reasons
+from runner.summary import answered_by_others, cost_unknown, dollars, reasons
 
 REDRAWS_PER_S = 2
 LINE_EVERY_S = 10.0
 _END_WITHIN_S = 2.0
-_WIDE = 100
+_LESS_NEEDED = ("errors", "p50 s", "p95 s", "429")
+"""Columns of the lanes that a narrow terminal goes without, the first of these first."""
+_LONGEST_ERRORS = 36
+_CELL = 2
+"""Columns of the screen between two cells."""
 
 Snapshot = Mapping[str, Any]
 
@@ -101,6 +106,7 @@ def key_values(snapshot: Snapshot) -> list[str]:
             "total": model["total"],
             "rate": f"{model['rate_now']:.2f}",
             "eta": span(model.get("eta_s")).replace(" ", ""),
+            **({"quiet": span(model.get("quiet_s")).replace(" ", "")} if model.get("quiet_s") else {}),
             "in_flight": model["in_flight"],
             "limit": sum(lane["limit"] for lane in model["lanes"]),
             "p50_s": _seconds([lane.get("p50_s") for lane in model["lanes"]]),
@@ -109,8 +115,10 @@ def key_values(snapshot: Snapshot) -> list[str]:
             "tokens_cached": model["cached_tokens"],
             "tokens_out": model["completion_tokens"],
             "cost_usd": "-" if model.get("cost_usd") is None else f"{model.get('cost_usd'):.4f}",
+            **({"unpriced": model["unpriced"]} if model.get("unpriced") else {}),
             "refused": sum(lane["refused"] for lane in model["lanes"]),
             "errors": ",".join(f"{kind}:{count}" for kind, count in errors.items()) or 0,
+            **({"too_large": _without_blanks(large)} if (large := _too_large_lanes(model)) else {}),
             **model["outcomes"],
             **({"other_models": _without_blanks(others)} if (others := model.get("other_models")) else {}),
             "backlog": snapshot["writer"]["backlog"],
@@ -119,7 +127,21 @@ def key_values(snapshot: Snapshot) -> list[str]:
     return lines
 
 
-def _without_blanks(counts: Mapping[str, int]) -> str:
+def _too_large_lanes(model: Mapping[str, Any]) -> dict[str, str]:
+    """The lanes whose token limit is less than a request: what that needs, and the limit."""
+    return {
+        lane["lane"]: f"{lane['request_tokens']:.0f}>{lane['tokens_per_minute']:.0f}"
+        for lane in model["lanes"]
+        if _is_too_large(lane)
+    }
+
+
+def _is_too_large(lane: Mapping[str, Any]) -> bool:
+    per_minute, needed = lane.get("tokens_per_minute"), lane.get("request_tokens")
+    return per_minute is not None and needed is not None and needed > per_minute
+
+
+def _without_blanks(counts: Mapping[str, object]) -> str:
     return ",".join(f"{name.replace(' ', '_')}:{count}" for name, count in counts.items())
 
 
@@ -162,9 +184,9 @@ def tables(snapshot: Snapshot, width: int) -> RenderableType:
         f"last commit {writer['last_commit_s'] * 1000:.0f} ms",
     ]
     if len(snapshot["models"]) > 1:
-        foot.append(f"all ${snapshot['cost_usd']:,.4f}")
+        foot += [f"all {words}" for words in _costs(snapshot)]
     if snapshot.get("max_cost"):
-        foot.append(f"at most ${snapshot['max_cost']:,.2f}")
+        foot.append(f"at most {dollars(snapshot['max_cost'])}")
     if writer.get("error"):
         foot.append(f"WRITER: {writer.get('error')}")
     parts.append(Text(" · ".join(foot), style="dim"))
@@ -174,38 +196,26 @@ def tables(snapshot: Snapshot, width: int) -> RenderableType:
 
 
 def _model(model: Mapping[str, Any], width: int) -> list[RenderableType]:
-    head = Table.grid(padding=(0, 1), expand=False)
-    head.add_column(no_wrap=True, overflow="ellipsis", max_width=max(width - 30, 12))
-    head.add_column(no_wrap=True)
-    cells: list[RenderableType] = [Text(str(model["model"]), style="bold")]
     before = model["selected"] - model["total"]
     done = before + model["done"]
     share = done / model["selected"] if model["selected"] else 1.0
-    if width >= 70:
-        head.add_column()
-        bar_width = min(max(width - 60, 8), 40)
-        cells.append(ProgressBar(total=model["selected"] or 1, completed=done, width=bar_width))
     earlier = f", {before:,} before this run" if before else ""
-    cells.append(Text(f"{done:,} / {model['selected']:,} ({share:.1%}{earlier})"))
-    head.add_row(*cells)
-    pace = (
-        f"{model['rate_now']:.1f}/s now, {model['rate']:.1f}/s over the run, ETA {span(model.get('eta_s'))}"
-    )
+    name = Text(str(model["model"]), style="bold", overflow="fold")
+    count = f"{done:,} / {model['selected']:,} ({share:.1%}{earlier})"
+    eta = span(model.get("eta_s"))
+    if model.get("quiet_s"):
+        eta += f" (nothing settled for {span(model.get('quiet_s'))})"
+    pace = f"{model['rate_now']:.1f}/s now, {model['rate']:.1f}/s over the run, ETA {eta}"
     outcomes = ", ".join(f"{name} {count:,}" for name, count in model["outcomes"].items() if count)
     tokens = (
         f"tokens in {amount(model['prompt_tokens'])} (cached {amount(model['cached_tokens'])}), "
         f"out {amount(model['completion_tokens'])}"
     )
-    cost = "price unknown" if model.get("cost_usd") is None else f"${model.get('cost_usd'):,.4f}"
-    if model.get("projected_cost_usd") is not None:
-        cost += f" of about ${model.get('projected_cost_usd'):,.2f}"
+    cost = ", ".join(_costs(model)) or "price unknown"
     retry = f", to retry {model['to_retry']:,}" if model["to_retry"] else ""
-    parts: list[RenderableType] = [head, Text(f"  {pace}"), Text(f"  {outcomes or 'none stored yet'}{retry}")]
-    parts += [Text(f"  {tokens}; {cost}"), _lanes(model["lanes"], width)]
-    for lane in model["lanes"]:
-        if lane.get("last_error"):
-            age = span(lane.get("last_error_age_s"))
-            parts.append(_one_line(f"  {lane['lane']}, {age} ago: {lane.get('last_error')}", "dim"))
+    parts: list[RenderableType] = _head(name, count, done, model["selected"] or 1, width)
+    parts += [Text(f"  {line}") for line in (pace, f"{outcomes or 'none stored yet'}{retry}")]
+    parts += [Text(f"  {tokens}; {cost}"), *_lanes(model["lanes"], width)]
     parts += [Text(f"  given up, {words}") for words in reasons(model)]
     if warning := answered_by_others(model):
         parts.append(Text(f"  {warning}", style="bold yellow"))
@@ -214,35 +224,81 @@ def _model(model: Mapping[str, Any], width: int) -> list[RenderableType]:
     return parts
 
 
-def _one_line(text: str, style: str) -> Text:
-    return Text(text, style=style, no_wrap=True, overflow="ellipsis")
+def _head(name: Text, count: str, done: int, selected: int, width: int) -> list[RenderableType]:
+    """The model and how far it is: side by side with a bar, or on a narrow terminal below each other."""
+    room = width - cell_len(count) - 1
+    bar = min(room - max(name.cell_len, 12) - 1, 40)
+    if name.cell_len > room:
+        return [name, Text(f"  {count}")]
+    head = Table.grid(padding=(0, 1), expand=False)
+    cells: list[RenderableType] = [name, Text(count)]
+    if bar >= 8:
+        cells.insert(1, ProgressBar(total=selected, completed=done, width=bar))
+    for _ in cells:
+        head.add_column(no_wrap=True)
+    head.add_row(*cells)
+    return [head]
 
 
-def _lanes(lanes: list[Mapping[str, Any]], width: int) -> Table:
-    wide = width >= _WIDE
+def _costs(costs: Mapping[str, Any]) -> list[str]:
+    """What is known of the cost, and of how many answers it is not; empty where nothing has a price."""
+    words = []
+    if costs.get("cost_usd") is not None:
+        words.append(dollars(costs["cost_usd"]))
+        if costs.get("projected_cost_usd") is not None:
+            words[0] += f" of about {dollars(costs['projected_cost_usd'], 2)}"
+    return [*words, unknown] if (unknown := cost_unknown(costs)) else words
+
+
+def _lanes(lanes: list[Mapping[str, Any]], width: int) -> list[RenderableType]:
+    """A line for each lane with the columns that fit, or the lanes below each other; then their errors."""
+    columns = _columns(lanes)
+    for title in _LESS_NEEDED:
+        if _width(columns) > width:
+            columns = [column for column in columns if column[0] != title]
+    if _width(columns) > width:
+        return [part for lane in lanes for part in _stacked(lane)]
     table = Table(box=None, padding=(0, 1), pad_edge=True, show_edge=False, header_style="dim")
-    table.add_column("lane", no_wrap=True, overflow="ellipsis", max_width=max(width // 3, 10))
-    table.add_column("open/limit", justify="right", no_wrap=True)
-    table.add_column("p50" if not wide else "p50 s", justify="right", no_wrap=True)
-    table.add_column("p95" if not wide else "p95 s", justify="right", no_wrap=True)
-    table.add_column("429", justify="right", no_wrap=True)
-    if wide:
-        table.add_column("errors", no_wrap=True, overflow="ellipsis", max_width=36)
-    table.add_column("state", no_wrap=True, overflow="ellipsis")
-    for lane in lanes:
-        cells = [
-            Text(str(lane["lane"])),
-            Text(f"{lane['in_flight']}/{lane['limit']}"),
-            Text("-" if lane.get("p50_s") is None else f"{lane.get('p50_s'):.2f}"),
-            Text("-" if lane.get("p95_s") is None else f"{lane.get('p95_s'):.2f}"),
-            Text(f"{lane['refused']:,}"),
-        ]
-        if wide:
-            errors = ", ".join(f"{kind} {count:,}" for kind, count in lane["errors"].items())
-            cells.append(Text(errors or "none"))
-        cells.append(_state(lane))
-        table.add_row(*cells)
-    return table
+    for place, (title, _) in enumerate(columns):
+        table.add_column(title, justify="right" if 0 < place < len(columns) - 1 else "left", no_wrap=True)
+    for row in zip(*(cells for _, cells in columns), strict=True):
+        table.add_row(*row)
+    parts: list[RenderableType] = [table]
+    return [*parts, *(_error(lane, f"{lane['lane']}, ") for lane in lanes if lane.get("last_error"))]
+
+
+def _columns(lanes: list[Mapping[str, Any]]) -> list[tuple[str, list[Text]]]:
+    """All that there is to show of lanes: titles and cells."""
+    errors = [
+        Text(", ".join(f"{kind} {count:,}" for kind, count in lane["errors"].items()) or "none")
+        for lane in lanes
+    ]
+    for cell in errors:
+        cell.truncate(_LONGEST_ERRORS, overflow="ellipsis")
+    return [
+        ("lane", [Text(str(lane["lane"])) for lane in lanes]),
+        ("open/limit", [Text(f"{lane['in_flight']}/{lane['limit']}") for lane in lanes]),
+        ("p50 s", [Text(_seconds([lane.get("p50_s")])) for lane in lanes]),
+        ("p95 s", [Text(_seconds([lane.get("p95_s")])) for lane in lanes]),
+        ("429", [Text(f"{lane['refused']:,}") for lane in lanes]),
+        ("errors", errors),
+        ("state", [_state(lane) for lane in lanes]),
+    ]
+
+
+def _width(columns: list[tuple[str, list[Text]]]) -> int:
+    return sum(max(cell_len(title), *(cell.cell_len for cell in cells)) + _CELL for title, cells in columns)
+
+
+def _stacked(lane: Mapping[str, Any]) -> list[RenderableType]:
+    state = Text(f"  in flight {lane['in_flight']}/{lane['limit']}; ").append_text(_state(lane))
+    parts: list[RenderableType] = [Text(f"  {lane['lane']}", overflow="fold"), state]
+    return [*parts, _error(lane, "  ")] if lane.get("last_error") else parts
+
+
+def _error(lane: Mapping[str, Any], before: str) -> Text:
+    text = f"  {before}{span(lane.get('last_error_age_s'))} ago: {lane.get('last_error')}"
+    return Text(text, style="dim", no_wrap=True, overflow="ellipsis")
 
 
 def _state(lane: Mapping[str, Any]) -> Text:
@@ -250,6 +306,11 @@ def _state(lane: Mapping[str, Any]) -> Text:
         return Text("parked", style="bold red")
     if lane["outage"]:
         return Text("no answer, probing", style="yellow")
+    if _is_too_large(lane):
+        needed, per_minute = lane["request_tokens"], lane["tokens_per_minute"]
+        return Text(
+            f"a request needs ~{needed:,.0f} tokens, more than its {per_minute:,.0f} a minute", style="yellow"
+        )
     if lane["paused_s"] > 0.5:
         return Text(f"paused {span(lane['paused_s'])}", style="yellow")
     return Text("open", style="green")

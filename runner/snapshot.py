@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 _NO_ERRORS = {"ok", *REQUEUED}
 
 
-def snapshot_of_lane(lane: Lane, now: float, wall_time: float) -> dict[str, Any]:
+def snapshot_of_lane(
+    lane: Lane, now: float, wall_time: float, request_tokens: float | None = None
+) -> dict[str, Any]:
     """One lane: its limits now, and what went through it."""
     counters = lane.counters
     tries = counters.tries()
@@ -30,18 +32,55 @@ def snapshot_of_lane(lane: Lane, now: float, wall_time: float) -> dict[str, Any]
         "parked": lane.parked,
         "requests_per_minute": lane.requests.per_minute if lane.requests else None,
         "tokens_per_minute": lane.tokens.per_minute if lane.tokens else None,
+        "request_tokens": request_tokens if lane.tokens else None,
         "p50_s": counters.latencies.quantile(0.5),
         "p95_s": counters.latencies.quantile(0.95),
         "prompt_tokens": counters.prompt_tokens,
         "cached_tokens": counters.cached_tokens,
         "completion_tokens": counters.completion_tokens,
         "cost_usd": counters.cost_usd,
+        "unpriced": counters.unpriced,
         "tries": tries,
         "refused": sum(tries.get(kind, 0) for kind in REQUEUED),
         "errors": {kind: count for kind, count in tries.items() if kind not in _NO_ERRORS},
         "last_error": counters.last_error,
         "last_error_age_s": wall_time - counters.last_error_at if counters.last_error else None,
     }
+
+
+def request_tokens(run: ModelRun, lane: Lane) -> float:
+    """About what a lane's token limit counts for a request, from the answers so far.
+
+    Before the first of them that is the most of an answer alone, so it is never too much.
+    """
+    counted = [one.counters for one in run.router.lanes]
+    answers = sum(one.answers for one in counted)
+    prompt = sum(one.prompt_tokens for one in counted) / answers if answers else 0.0
+    return prompt + lane.completion_tokens(run.settings.max_tokens)
+
+
+def known_cost(run: ModelRun) -> float | None:
+    """US dollars for the answers whose cost is known; None where that is none of those that came.
+
+    Before the first, 0 where there are prices.
+    """
+    lanes = run.router.lanes
+    if any(lane.counters.answers > lane.counters.unpriced for lane in lanes) or (
+        all(lane.route.prices is not None for lane in lanes)
+        and not any(lane.counters.unpriced for lane in lanes)
+    ):
+        return sum(lane.counters.cost_usd for lane in lanes)
+    return None
+
+
+def unpriced(run: ModelRun, cost: float | None) -> int:
+    """Answers whose cost is not known though it should be.
+
+    None are counted where nothing has a price, as at a server of one's own.
+    """
+    if cost is None and all(lane.route.prices is None for lane in run.router.lanes):
+        return 0
+    return sum(lane.counters.unpriced for lane in run.router.lanes)
 
 
 def asked_as(run: ModelRun) -> list[str]:
@@ -59,9 +98,12 @@ def other_models(run: ModelRun) -> dict[str, int]:
 def snapshot_of_model(run: ModelRun, now: float, wall_time: float) -> dict[str, Any]:
     """One model: how far it is, how fast, at what cost."""
     counters = run.counters
-    lanes = [snapshot_of_lane(lane, now, wall_time) for lane in run.router.lanes]
-    cost = sum(lane["cost_usd"] for lane in lanes)
-    priced = all(lane.route.prices is not None for lane in run.router.lanes)
+    lanes = [snapshot_of_lane(lane, now, wall_time, request_tokens(run, lane)) for lane in run.router.lanes]
+    latency = max((lane["p95_s"] for lane in lanes if lane["p95_s"] is not None), default=None)
+    ended = run.done.is_set()
+    left = counters.total - counters.done
+    cost = known_cost(run)
+    unknown = unpriced(run, cost)
     return {
         "model": run.settings.model,
         "model_key": run.settings.model_key,
@@ -71,19 +113,21 @@ def snapshot_of_model(run: ModelRun, now: float, wall_time: float) -> dict[str, 
         "outcomes": counters.counts(),
         "rate_now": counters.rate_now(now),
         "rate": counters.rate(now),
-        "eta_s": counters.eta_s(now),
+        "eta_s": None if ended and left else counters.eta_s(now, latency),
+        "quiet_s": None if ended or not left else counters.quiet_s(now, latency),
         "in_flight": run.in_flight,
         "to_retry": run.backlog.to_retry,
         "prompt_tokens": sum(lane["prompt_tokens"] for lane in lanes),
         "cached_tokens": sum(lane["cached_tokens"] for lane in lanes),
         "completion_tokens": sum(lane["completion_tokens"] for lane in lanes),
-        "cost_usd": cost if priced else None,
-        "projected_cost_usd": counters.projected(cost) if priced else None,
+        "cost_usd": cost,
+        "unpriced": unknown,
+        "projected_cost_usd": None if cost is None else counters.projected(cost, unknown),
         "asked_as": asked_as(run),
         "returned_models": dict(counters.returned_models),
         "other_models": other_models(run),
         "given_up": counters.given_up(),
-        "ended": run.done.is_set(),
+        "ended": ended,
         "failure": run.failure,
         "lanes": lanes,
     }
@@ -94,10 +138,12 @@ def snapshot(
 ) -> dict[str, Any]:
     """The whole run. `about` is what the caller knows of it: its id, state, start, limits."""
     models = [snapshot_of_model(run, now, wall_time) for run in runs]
+    costs = [model["cost_usd"] for model in models if model["cost_usd"] is not None]
     return {
         **about,
         "models": models,
-        "cost_usd": sum(model["cost_usd"] or 0.0 for model in models),
+        "cost_usd": sum(costs) if costs else None,
+        "unpriced": sum(model["unpriced"] for model in models),
         "writer": {
             "backlog": writer.backlog,
             "committed": writer.committed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,6 +33,8 @@ def summarise(run_id: uuid.UUID, stop: Stop, last: Mapping[str, Any], beyond: in
         message = " ".join(f"{failure}." for failure in failures) + f" {GO_ON}"
     elif stop.reason:
         state, message = "interrupted", f"{stop.message} {GO_ON}" if stop.goes_on else stop.message
+        if stop.reason == "cost" and last.get("unpriced"):
+            message += " Answers of unknown cost were counted at the most that each may have cost."
     elif pending:
         state, stopped_by, message = "failed", "failure", f"{pending:,} were not asked. {GO_ON}"
     else:
@@ -46,7 +49,7 @@ def summarise(run_id: uuid.UUID, stop: Stop, last: Mapping[str, Any], beyond: in
         pending=pending,
         beyond=beyond,
         seconds=last["seconds"],
-        cost_usd=last["cost_usd"],
+        cost_usd=last["cost_usd"] or 0.0,
         status=last,
         stopped_by=stopped_by,
         warnings=warnings(models),
@@ -118,8 +121,34 @@ def _ask_again(outcomes: Mapping[str, Any]) -> str:
 
 
 def warnings(models: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Answers of models that were not asked, a sentence for each model."""
-    return tuple(warning for model in models if (warning := answered_by_others(model)))
+    """What is stored and not as it should be: answers of models that were not asked, unknown costs."""
+    found = [warning for model in models for warning in (answered_by_others(model), _not_all_the_cost(model))]
+    return tuple(warning for warning in found if warning)
+
+
+def cost_unknown(costs: Mapping[str, Any]) -> str:
+    """Of how many answers the cost is not known; empty where it is known of all, or nothing has a price."""
+    count = costs.get("unpriced") or 0
+    return f"cost of {count:,} answer{'' if count == 1 else 's'} unknown" if count else ""
+
+
+def _not_all_the_cost(model: Mapping[str, Any]) -> str:
+    """That the cost of a model is not all of it; empty where it is."""
+    if not model.get("unpriced"):
+        return ""
+    known = model.get("cost_usd")
+    others = "" if known is None else f"; the others cost {dollars(known)}"
+    why = "as they came without usage, price or a possible cost"
+    return f"{model['model']}: {cost_unknown(model)}, {why}{others}."
+
+
+def dollars(amount: float, digits: int = 4) -> str:
+    """An amount of money for people; digits that nobody reads are left out."""
+    if not math.isfinite(amount):
+        return "unknown"
+    if amount >= 1e9:
+        return f"${amount:.3g}"
+    return f"${amount:,.{digits if amount < 1000 else 0}f}"
 
 
 def answered_by_others(model: Mapping[str, Any]) -> str:

@@ -14,8 +14,9 @@ from rich.cells import cell_len
 from rich.console import Console
 from runner_world import completion, fill_study, providers, rows, status
 
-from runner.counters import Latencies, ModelCounters
+from runner.counters import LaneCounters, Latencies, ModelCounters
 from runner.monitor import Monitor, amount, json_line, key_values, span, tables
+from runner.outcome import Answer
 
 
 def lane(**more):
@@ -51,7 +52,7 @@ def shown(width: int, **more) -> str:
     return console.file.getvalue()
 
 
-@pytest.mark.parametrize("width", [20, 30, 40, 60, 80, 100, 140, 220])
+@pytest.mark.parametrize("width", [20, 30, 40, 60, 80, 100, 140, 200, 220])
 def test_no_line_is_wider_than_the_terminal(width):
     for line in shown(width).splitlines():
         assert cell_len(line.rstrip()) <= width, line
@@ -72,6 +73,71 @@ def test_the_state_of_a_lane_is_told():
     assert "paused 12 s" in text
     assert "probing" in text
     assert "parked" in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_a_lane_is_readable_at_any_width(width):
+    names = ["openai[1]/gpt-4o-mini-2024-07-18", "深度求索[2]/某某大模型-72b-指令版"]
+    text = shown(width, lanes=[lane(lane=names[0]), lane(lane=names[1], outage=True, in_flight=1, limit=1)])
+    lines = text.splitlines()
+    assert all(cell_len(line.rstrip()) <= width for line in lines)
+    for name, has_open, state in zip(names, ("41/64", "1/1"), ("open", "no answer, probing"), strict=True):
+        # Beside the name, or in the line below it; the last line of a name is that of its error.
+        place = next(n for n, line in enumerate(lines) if name in line)
+        beside = " ".join(lines[place : place + 2])
+        assert has_open in beside
+        assert state in beside
+    assert ("p95 s" in text) == (width >= 80)
+    assert ("timeout 2" in text) == (width >= 200)
+    assert "某某大模型-72b" in lines[0]
+    assert "12,445 / 177,100" in text
+
+
+def test_a_long_list_of_errors_is_cut_before_it_is_left_out():
+    errors = dict.fromkeys(("timeout", "connection", "server_error", "bad_body", "no_model"), 1234)
+    text = shown(140, lanes=[lane(errors=errors)])
+    assert "timeout 1,234, connection 1,234, se…" in text
+
+
+def test_a_run_that_stands_still_has_no_eta_and_says_for_how_long():
+    text = shown(80, eta_s=None, quiet_s=543.0)
+    assert "ETA - (nothing settled for 9 m 03 s)" in text
+    (line,) = key_values(snapshot(eta_s=None, quiet_s=543.0))
+    assert " eta=- quiet=9m03s " in line
+    assert "quiet" not in key_values(snapshot())[0]
+
+
+def test_a_cost_that_is_not_known_is_no_cost_of_nothing():
+    nothing = {"cost_usd": None, "unpriced": 234, "projected_cost_usd": None}
+    text = shown(80, **nothing)
+    assert "; cost of 234 answers unknown" in text
+    assert "$" not in text
+    pairs = dict(pair.split("=", 1) for pair in key_values(snapshot(**nothing))[0].split(" "))
+    assert (pairs["cost_usd"], pairs["unpriced"]) == ("-", "234")
+    assert "$2.3100 of about $33.10, cost of 1 answer unknown" in shown(120, unpriced=1)
+    two = snapshot(**nothing)
+    two = {**two, "models": two["models"] * 2, "cost_usd": None, "unpriced": 468}
+    console = Console(file=io.StringIO(), width=120)
+    console.print(tables(two, 120))
+    assert "all cost of 468 answers unknown" in console.file.getvalue()
+
+
+@pytest.mark.parametrize("cost", [1e308, float("inf"), float("nan"), 123_456_789_012.0, 3.2e15])
+def test_no_cost_breaks_the_view(cost):
+    text = shown(60, cost_usd=cost, projected_cost_usd=cost)
+    assert all(cell_len(line) <= 60 for line in text.splitlines())
+    assert "inf" not in text
+    assert "nan" not in text
+
+
+def test_a_request_that_is_more_than_its_lane_may_in_a_minute_is_told():
+    small = lane(tokens_per_minute=100, request_tokens=2_804.2, paused_s=9.0)
+    assert "a request needs ~2,804 tokens, more than its 100 a minute" in shown(140, lanes=[small])
+    assert "a request needs" in shown(40, lanes=[small])
+    (line,) = key_values(snapshot(lanes=[small, lane(tokens_per_minute=9_000, request_tokens=2_804.2)]))
+    assert " too_large=openai[1]/gpt-4o-mini-2024-07-18:2804>100 " in line
+    enough = shown(140, lanes=[lane(tokens_per_minute=2_805, request_tokens=2_804.2)])
+    assert "a request needs" not in enough
 
 
 def test_an_empty_start_can_be_shown():
@@ -133,6 +199,62 @@ def test_rates_follow_the_last_half_minute():
     assert counters.rate_now(100.0) == pytest.approx(50, rel=0.05)
     assert counters.rate(100.0) == pytest.approx((600 + 2000) / 100)
     assert counters.eta_s(100.0) == pytest.approx((10_000 - 2600) / 50, rel=0.05)
+
+
+def settle(counters, every_s, until_s, from_s=0):
+    for second in range(from_s + 1, until_s + 1):
+        if second % every_s == 0:
+            counters.stored("answered", 1)
+        counters.tick(float(second))
+
+
+def test_a_slow_model_has_an_eta_from_its_first_answer_on():
+    counters = ModelCounters(total=100, selected=100, started_at=0.0)
+    for second in range(1, 901):
+        settle(counters, 90, second, second - 1)
+        if second >= 90:
+            assert counters.eta_s(float(second), 90.0) is not None, second
+            assert counters.quiet_s(float(second), 90.0) is None, second
+    assert counters.eta_s(900.0, 90.0) == pytest.approx(90 * 90)
+    assert counters.eta_s(930.0, 90.0) == pytest.approx(90 * 93)
+
+
+def test_a_run_that_stands_still_has_no_eta():
+    counters = ModelCounters(total=2_012, selected=2_012, started_at=0.0)
+    for second in range(1, 201):
+        counters.stored("answered", 10)
+        counters.tick(float(second))
+    assert counters.eta_s(210.0, 2.0) is not None  # so far it may be a slow commit
+    for second in range(201, 601):
+        counters.tick(float(second))
+    assert counters.eta_s(600.0, 2.0) is None
+    assert counters.quiet_s(600.0, 2.0) == pytest.approx(400)
+    assert counters.quiet_s(600.0, 300.0) is None  # answers that take five minutes are waited for
+    counters.stored("failed", 1)
+    assert counters.quiet_s(601.0, 2.0) is None
+    assert counters.eta_s(601.0, 2.0) == pytest.approx(11 / (291 / 430))  # since a second before the last 30
+
+
+def test_a_run_without_anything_settled_says_how_long():
+    counters = ModelCounters(total=10, selected=10, started_at=0.0)
+    assert counters.eta_s(5.0) is None
+    assert counters.quiet_s(5.0) is None
+    assert counters.quiet_s(70.0) == pytest.approx(70)
+
+
+def test_answers_of_unknown_or_impossible_cost_are_counted_apart():
+    counters = LaneCounters()
+    for cost in (None, 0.25, 1e308, 1e308, float("inf"), float("nan"), -1.0, 0.0):
+        counters.answered(Answer("x", "answered"), 1.0, cost)
+    assert (counters.answers, counters.unpriced, counters.cost_usd) == (8, 6, 0.25)
+
+
+def test_the_projected_cost_is_that_of_answers_whose_cost_is_known():
+    counters = ModelCounters(total=100, selected=100, started_at=0.0)
+    counters.received = 10
+    assert counters.projected(2.0) == pytest.approx(20)
+    assert counters.projected(2.0, unpriced=5) == pytest.approx(40)
+    assert counters.projected(0.0, unpriced=10) is None
 
 
 def test_the_live_view_redraws_at_most_four_times_a_second():
@@ -204,3 +326,75 @@ async def test_a_planted_key_appears_nowhere(study, serve, ask, monkeypatch, cap
     everything += [path.read_bytes().decode("latin-1") for path in tmp_path.rglob("*") if path.is_file()]
     assert len("".join(everything)) > 10_000
     assert not [text[:80] for text in everything if secret in text]
+
+
+PRICES = {"prices": {"input": 1.0, "output": 10.0}}
+
+
+def without_usage(call):
+    body = completion()
+    del body["usage"]
+    return body
+
+
+async def test_a_server_without_usage_leaves_the_cost_unknown_everywhere(study, serve, ask, capfd):
+    fill_study(study, 6, 2)
+    server = await serve(without_usage)
+    tables_ = providers(a={"base_url": server.base_url, "offer": PRICES})
+    summary = await ask(tables_, monitor="json")
+    (model,) = summary.status["models"]
+    assert (model["cost_usd"], model["unpriced"], model["projected_cost_usd"]) == (None, 12, None)
+    assert summary.status["cost_usd"] is None
+    assert summary.warnings == (
+        "judge: cost of 12 answers unknown, as they came without usage, price or a possible cost.",
+    )
+    last = json.loads(capfd.readouterr().err.splitlines()[-1])["models"][0]
+    assert (last["cost_usd"], last["unpriced"]) == (None, 12)
+    assert rows(study, "SELECT count(*), count(cost_usd) FROM predictions") == [(12, 0)]
+
+
+async def test_a_server_of_ones_own_has_no_price_and_nobody_asks_for_it(study, serve, ask):
+    fill_study(study, 3, 2)
+    server = await serve()
+    summary = await ask(providers(a={"base_url": server.base_url}))
+    (model,) = summary.status["models"]
+    assert (model["cost_usd"], model["unpriced"], summary.warnings) == (None, 0, ())
+
+
+async def test_a_cost_stated_without_prices_is_shown(study, serve, ask):
+    fill_study(study, 3, 2)
+    server = await serve(lambda call: completion(cost=0.5) if call.number else without_usage(call))
+    summary = await ask(providers(a={"base_url": server.base_url}))
+    (model,) = summary.status["models"]
+    assert (model["cost_usd"], model["unpriced"]) == (pytest.approx(2.5), 1)
+    assert model["projected_cost_usd"] == pytest.approx(3.0)
+    assert "the others cost $2.5000" in summary.warnings[0]
+
+
+async def test_a_cost_beyond_sense_is_not_known(study, serve, ask):
+    fill_study(study, 3, 2)
+    server = await serve(lambda call: completion(cost=1e308))
+    summary = await ask(providers(a={"base_url": server.base_url, "offer": PRICES}))
+    assert summary.status["models"][0]["unpriced"] == 6
+    assert "Infinity" not in json_line(summary.status)[0]
+
+
+async def test_a_limit_that_unknown_costs_have_reached_says_so(study, serve, ask):
+    fill_study(study, 6, 4)
+    server = await serve(without_usage)
+    tables_ = providers(a={"base_url": server.base_url, "offer": PRICES, "limits": {"in_flight": 1}})
+    summary = await ask(tables_, max_cost=0.01, settings={"max_tokens": 100})
+    assert summary.stopped_by == "cost"
+    assert "Answers of unknown cost were counted at the most that each may have cost." in summary.message
+
+
+async def test_a_token_limit_below_one_request_is_seen_from_outside(study, serve, ask):
+    fill_study(study, 2, 1)
+    server = await serve()
+    limits = {"tokens_per_minute": 100, "in_flight": 1}
+    tables_ = providers(a={"base_url": server.base_url, "limits": limits})
+    summary = await ask(tables_, settings={"max_tokens": 2048}, max_hours=4 / 3600)
+    (lane_,) = summary.status["models"][0]["lanes"]
+    assert lane_["tokens_per_minute"] == 100
+    assert lane_["request_tokens"] == pytest.approx(60 + 2048)
+    assert "a request needs ~2,108 tokens" in shown(140, lanes=[{**lane(), **lane_, "parked": None}])
