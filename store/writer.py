@@ -12,10 +12,11 @@ import asyncio
 import collections
 import errno
 import itertools
+import math
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -49,6 +50,12 @@ class Counters:
     """How long the last commit took, in seconds."""
     longest_commit_s: float = 0.0
     error: str | None = None
+    lost_answers: int = 0
+    """Answers that had come when the writer stopped, or came after that: none of them is stored."""
+    lost_given_up: int = 0
+    """As `lost_answers`, of queries that were given up."""
+    lost_usd: float = 0.0
+    """What the lost answers have cost, as far as that is known."""
 
     @property
     def backlog(self) -> int:
@@ -91,6 +98,7 @@ class Writer:
         self._closing = False
         self._more = False  # the last batch left rows behind, which have waited long enough
         self._error: RunFailed | None = None
+        self._why: tuple[str, str | None] = ("", None)  # message and hint of the error, without what is lost
         self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
         self._thread = threading.Thread(target=self._work, name="evenhand-writer", daemon=True)
         self._thread.start()
@@ -123,9 +131,10 @@ class Writer:
         """
         if self.backlog >= self._queue_rows:
             await self._until(lambda: self.backlog < self._queue_rows)
-        if self._error is not None:
-            raise self._error
         with self._wake:
+            if self._error is not None:
+                self._lose([row])
+                raise self._error
             if self._closing:
                 raise RunFailed("the writer is closed")
             self._queue.append(row)
@@ -264,8 +273,8 @@ class Writer:
                     raise fatal from error
                 if attempt == TRIES:
                     raise RunFailed(
-                        f"{self._path}: {len(batch)} rows could not be stored: {self.counters.error}",
-                        hint="Run the same command again: what was not stored is asked again.",
+                        f"{self._path} cannot be written: {self.counters.error}",
+                        hint="Nothing that was committed is harmed. Run the same command again.",
                     ) from error
                 self.counters.retries += 1
                 time.sleep(0.1 * 2**attempt)
@@ -284,9 +293,28 @@ class Writer:
             )
 
     def _stop(self, error: RunFailed) -> None:
-        self.counters.error = error.message
-        self._error = error
+        with self._wake:
+            self._why = error.message, error.hint
+            self._error = error
+            self._lose(self._queue)
         self._tell()
+
+    def _lose(self, rows: Iterable[Row]) -> None:
+        """Say in the error that these are lost too: whoever shows it at the end of the run shows them all."""
+        counters, error = self.counters, self._error
+        assert error is not None
+        for row in rows:
+            if isinstance(row, PredictionRow):
+                counters.lost_answers += 1
+                counters.lost_usd += row.cost_usd or 0.0
+            else:
+                counters.lost_given_up += 1
+        error.message, error.hint = self._why
+        if lost := _lost(counters):
+            error.message += f"; {lost} had come and could not be stored"
+            again = "Those are asked again then, and paid again (what a batch brought is only fetched again)."
+            error.hint = f"{error.hint or 'Run the same command again.'} {again}"
+        counters.error = error.message
 
     def _tell(self) -> None:
         with self._wake:
@@ -294,6 +322,18 @@ class Writer:
         for loop, event in waiters:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(event.set)
+
+
+def _lost(counters: Counters) -> str:
+    """What is lost, in words; empty if nothing is."""
+    usd = f" (${counters.lost_usd:,.2f})" if 0.005 <= counters.lost_usd < math.inf else ""
+    counts = (
+        (counters.lost_answers, "answer", "answers", usd),
+        (counters.lost_given_up, "query given up", "queries given up", ""),
+    )
+    return " and ".join(
+        f"{count:,} {one if count == 1 else many}{after}" for count, one, many, after in counts if count
+    )
 
 
 def explain(path: os.PathLike[str], error: Exception) -> RunFailed | None:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import os
 import pty
+import re
 import threading
 import time
 
+import duckdb
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 from runner_world import completion, fill_study, providers, rows, status
 
+import store
 from runner.counters import LaneCounters, Latencies, ModelCounters
 from runner.monitor import Monitor, amount, json_line, key_values, span, tables
 from runner.outcome import Answer
+from store.writer import explain
 
 
 def lane(**more):
@@ -398,3 +403,32 @@ async def test_a_token_limit_below_one_request_is_seen_from_outside(study, serve
     assert lane_["tokens_per_minute"] == 100
     assert lane_["request_tokens"] == pytest.approx(60 + 2048)
     assert "a request needs ~2,108 tokens" in shown(140, lanes=[{**lane(), **lane_, "parked": None}])
+
+
+async def test_a_run_that_a_full_disk_ends_tells_how_many_answers_it_lost(study, serve, ask, monkeypatch):
+    fill_study(study, 100, 4)
+
+    async def reply(call):
+        await asyncio.sleep(0.03)
+        return completion()
+
+    server = await serve(reply)
+    real = store.Writer._store
+
+    def full(self, batch):
+        if self.committed:
+            time.sleep(0.3)  # while answers come
+            raise explain(self._path, duckdb.IOException("No space left on device"))
+        real(self, batch)
+
+    monkeypatch.setattr(store.Writer, "_store", full)
+    tables_ = providers(a={"base_url": server.base_url, "offer": PRICES, "limits": {"in_flight": 4}})
+    with pytest.raises(store.RunFailed, match="is full") as caught:
+        await ask(tables_)
+    kept = rows(study, "SELECT count(*) FROM predictions")[0][0]
+    assert kept > 0
+    told = int(re.search(r"; ([\d,]+) answers? ", caught.value.message)[1].replace(",", ""))
+    assert len(server.calls) - 4 <= kept + told <= len(server.calls)
+    assert "asked again then, and paid again" in caught.value.hint
+    manifest = json.loads(rows(study, "SELECT manifest FROM runs")[0][0])
+    assert "could not be stored" in manifest["message"]

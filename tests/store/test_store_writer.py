@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -253,7 +254,7 @@ async def test_what_never_works_is_given_up_aloud(
     with pytest.raises(store.RunFailed, match="bad luck"):
         await fill(writer, rows)
     assert writer.counters.retries == writer_module.TRIES - 1
-    with pytest.raises(store.RunFailed, match="10 rows could not be stored"):
+    with pytest.raises(store.RunFailed, match="10 answers had come and could not be stored"):
         await writer.close()
     assert writer.backlog == 10
     assert stored(study) == []
@@ -283,6 +284,57 @@ async def test_what_cannot_be_helped_stops_at_once(
     assert "run the same command again" in str(caught.value)
     with pytest.raises(store.RunFailed, match=words):
         await writer.put(next(rows))
+
+
+async def test_the_error_tells_all_that_had_come_and_is_not_stored(
+    study: store.Study, rows: Iterator[store.PredictionRow], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails, original = threading.Event(), Writer._store
+
+    def later(self: Writer, batch: list[Row]) -> None:
+        if self.committed >= 20:
+            fails.wait(60)
+        original(self, batch)
+
+    monkeypatch.setattr(Writer, "_store", later)
+    key, run_id = model(study), runs.start_run(study, "run", {})
+    given_up = failure(next(store.pending(study, key)), run_id, key)
+    writer = Writer(study, batch_rows=10, queue_rows=50)
+    await fill(writer, rows, 20)
+    writer._cursor = Troubled(writer._cursor, [("before", duckdb.IOException("No space left on device"))])  # type: ignore[assignment]
+    # More than the queue takes, so that some still wait to be put when the disk is full.
+    coming: list[Row] = [next(rows)._replace(cost_usd=0.25) for _ in range(80)]
+    putting = [asyncio.create_task(writer.put(row)) for row in coming]
+    await asyncio.sleep(0.2)
+    assert writer.backlog == 50
+    fails.set()
+    ended = await asyncio.gather(*putting, return_exceptions=True)
+    assert sum(isinstance(one, store.RunFailed) for one in ended) == 30
+    with pytest.raises(store.RunFailed):
+        await writer.put(given_up)  # came after the end
+    with pytest.raises(store.RunFailed) as caught:
+        await writer.close()
+    assert caught.value.message == (
+        f"the disk of {study.path} is full; 80 answers ($20.00) and 1 query given up had come and could not "
+        "be stored"
+    )
+    assert caught.value.hint is not None
+    assert "Nothing that was committed is harmed." in caught.value.hint
+    assert "asked again then, and paid again" in caught.value.hint
+    assert writer.counters.error == caught.value.message
+    assert len(stored(study)) == 20
+
+
+async def test_an_error_with_nothing_lost_speaks_of_no_loss(study: store.Study, rows: Iterator[Row]) -> None:
+    def listener(batch: object) -> None:
+        raise store.RunFailed("the listener broke")
+
+    writer = Writer(study, batch_rows=10, on_commit=listener)
+    with pytest.raises(store.RunFailed) as caught:
+        await fill(writer, rows)
+    assert str(caught.value) == "the listener broke"
+    with pytest.raises(store.RunFailed):
+        await writer.close()
 
 
 def test_what_may_pass_is_no_reason_to_stop() -> None:
@@ -433,6 +485,7 @@ def test_a_full_disk_harms_nothing_that_was_committed(tmp_path: Path, megabytes:
     )
     assert done.returncode == 1, done.stderr.decode()
     assert b"is full" in done.stderr
+    assert re.search(rb"; [\d,]+ answers had come and could not be stored", done.stderr)
     acknowledged = int(done.stdout.split()[-1])
     with store.open_study(path) as study:
         numbers = stored(study)
