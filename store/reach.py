@@ -1,11 +1,12 @@
-"""SQL on a study wherever it is: in the process that has it open, or else in its file."""
+"""A study wherever it is: in the process that has it open, or else in its file."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from store import live, readonly
 from store.doorway import InUse
@@ -13,6 +14,27 @@ from store.readonly import ROW_LIMIT, TIMEOUT_S, Reading, Rows
 
 GRACE_S = 1.5
 """A run holds its file a moment before its socket answers, and a moment after."""
+
+Found = TypeVar("Found")
+
+
+def wherever(ask: Callable[[], Found | None], read: Callable[[], Found]) -> Found:
+    """What `ask` gets from the running process; where it gets None, as there is none, what `read` finds.
+
+    Raises:
+        BadInput: what both raise; `InUse` if a process holds the file and does not answer.
+    """
+    deadline = time.monotonic() + GRACE_S
+    while True:
+        found = ask()
+        if found is not None:
+            return found
+        try:
+            return read()
+        except InUse:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
 
 
 @contextlib.contextmanager
@@ -23,20 +45,11 @@ def reading(path: str | os.PathLike[str], sql: str, *, timeout_s: float = TIMEOU
         BadInput: as `store.readonly.reading`; `InUse` if a process holds the file and does not answer.
         RunFailed: the running process ended on the way.
     """
-    deadline = time.monotonic() + GRACE_S
     with contextlib.ExitStack() as stack:
-        while True:
-            found = stack.enter_context(live.live_reading(path, sql, timeout_s=timeout_s))
-            if found is not None:
-                break
-            try:
-                found = stack.enter_context(readonly.reading(path, sql, timeout_s=timeout_s))
-                break
-            except InUse:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.1)
-        yield found
+        yield wherever(
+            lambda: stack.enter_context(live.live_reading(path, sql, timeout_s=timeout_s)),
+            lambda: stack.enter_context(readonly.reading(path, sql, timeout_s=timeout_s)),
+        )
 
 
 def run_sql(

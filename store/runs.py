@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from store import live
 from store.errors import BadInput
 from store.identity import new_prediction_id
 from store.rows import now
@@ -16,6 +18,7 @@ from store.sql import statement, transaction
 from store.study import Study
 
 STATES = ("running", "finished", "interrupted", "failed")
+_MOST_LIVE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +105,23 @@ def add_attempts(study: Study, run_id: uuid.UUID, attempts: Iterable[Attempts]) 
 
 def list_runs(study: Study) -> list[Run]:
     """All runs, the oldest first."""
-    rows = study.connection.execute(statement("list_runs")).fetchall()
+    return _runs(study.connection.execute(statement("list_runs")).fetchall())
+
+
+def live_runs(path: str | os.PathLike[str]) -> list[Run] | None:
+    """As `list_runs`, from the process that has the study open; None if there is none.
+
+    Raises:
+        BadInput, RunFailed: as `store.live.live_reading`.
+    """
+    found = live.run_sql(path, statement("list_runs"), limit=_MOST_LIVE)
+    return None if found is None else _runs(found.rows)
+
+
+def _runs(rows: Iterable[tuple[Any, ...]]) -> list[Run]:
     return [
         Run(
-            id_,
+            uuid.UUID(str(id_)),  # a text where it came over the socket
             kind,
             state,
             started,

@@ -29,18 +29,22 @@ def command(db: Path, aside: str | None, again: str | None, as_json: bool) -> No
     """List runs, the oldest first; set one aside.
 
     Set a run aside when it went wrong (a wrong server, say): its answers stay in the file, no statistic reads
-    them, and the next `evenhand run` asks those queries again. RUN is an id or the beginning of one.
+    them, and the next `evenhand run` asks those queries again. RUN is an id or the beginning of one. While a
+    run writes into the study its process lists them, and the output says so; nothing can be set aside then.
     """
-    from store import runs  # noqa: PLC0415
+    from store import reach, runs  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
 
     if aside and again:
         raise BadInput("--set-aside and --count-again are two commands.", hint="Give one of them.")
-    with open_study(db) if aside or again else read_study(db) as study:
-        if aside or again:
+    live = False
+    if aside or again:
+        with open_study(db) as study:
             run_id = runs.set_aside(study, aside or again or "", aside=bool(aside))
             click.echo(f"Run {run_id} {'no longer counts' if aside else 'counts again'}.", err=as_json)
-        found = runs.list_runs(study)
+            found = runs.list_runs(study)
+    else:
+        found, live = reach.wherever(lambda: _of_process(db), lambda: _of_file(db))
     if as_json:
         print_json(
             [
@@ -81,6 +85,22 @@ def command(db: Path, aside: str | None, again: str | None, as_json: bool) -> No
             f"{run.failures:,}",
         )
     console().print(table)
+    if live:
+        click.echo("Answered by the running process.", err=True)
+
+
+def _of_process(db: Path) -> tuple[list[Run], bool] | None:
+    from store import runs  # noqa: PLC0415
+
+    found = runs.live_runs(db)
+    return None if found is None else (found, True)
+
+
+def _of_file(db: Path) -> tuple[list[Run], bool]:
+    from store import runs  # noqa: PLC0415
+
+    with read_study(db) as study:
+        return runs.list_runs(study), False
 
 
 def _models(run: Run) -> list[str]:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.commands.options import console, db_option, json_option, print_json, read_study, sentence
+
+if TYPE_CHECKING:
+    from store.runs import Run
+
+    Stand = tuple[dict[str, Any] | None, Run | None]
 
 
 @click.command(
@@ -36,31 +41,35 @@ def command(db: Path, watch: bool, as_json: bool) -> None:
 
 def _show(db: Path, *, as_json: bool) -> bool:
     """Show one status and say whether a run is going on."""
-    from store import live  # noqa: PLC0415
+    from store import live, reach, runs  # noqa: PLC0415
 
-    snapshot = live.status(db)
-    if snapshot:
-        if as_json:
-            print_json({"live": True, **snapshot})
-        else:
-            _print(snapshot, f"Running (process {snapshot.get('pid', 'unknown')})")
-        return True
-    _show_last(db, as_json=as_json)
-    return False
+    def running() -> Stand | None:
+        snapshot = live.status(db)
+        return (snapshot, None) if snapshot else None
+
+    def ended() -> Stand:
+        with read_study(db) as study:
+            found = [run for run in runs.list_runs(study) if run.kind == "run"]
+        return None, found[-1] if found else None
+
+    # A run that is just ending, or starting, holds its file a moment while its process answers no more.
+    snapshot, last = reach.wherever(running, ended)
+    if snapshot is None:
+        _show_last(db, last, as_json=as_json)
+    elif as_json:
+        print_json({"live": True, **snapshot})
+    else:
+        _print(snapshot, f"Running (process {snapshot.get('pid', 'unknown')})")
+    return snapshot is not None
 
 
-def _show_last(db: Path, *, as_json: bool) -> None:
-    from store import runs  # noqa: PLC0415
-
-    with read_study(db) as study:
-        found = [run for run in runs.list_runs(study) if run.kind == "run"]
-    if not found:
+def _show_last(db: Path, last: Run | None, *, as_json: bool) -> None:
+    if last is None:
         if as_json:
             print_json({"live": False, "run_id": None})
         else:
             click.echo(f"No run has asked anything in {db} yet. Next: evenhand run MODEL")
         return
-    last = found[-1]
     snapshot: dict[str, Any] = last.manifest.get("status") or {}
     message: str | None = last.manifest.get("message")
     state = "interrupted" if last.state == "running" else last.state
@@ -85,7 +94,7 @@ def _show_last(db: Path, *, as_json: bool) -> None:
         sys.exit(1)
 
 
-def _ended(run: Any) -> str:
+def _ended(run: Run) -> str:
     return f"{run.ended_at:%Y-%m-%d %H:%M:%S} UTC" if run.ended_at else "killed"
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -270,6 +271,88 @@ def test_runs_show_what_was_asked_where_nothing_came_of_it(evenhand: Evenhand, t
         ["judge-1", "judge-2"],
         [],
     ]
+
+
+WRITING = """
+import sys, time, store
+from store import live, runs
+study = store.open_study(sys.argv[1])
+config = {"models": [{"settings": {"model": "某某大模型"}}]}
+runs.finish_run(study, runs.start_run(study, "import", {}), "finished")
+runs.start_run(study, "run", {"config": config})
+server = live.Server(study).start() if sys.argv[2] == "serve" else None
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Let another process hold `study.duckdb` as a run does, and answer on its socket ("serve") or not."""
+    with tempfile.TemporaryDirectory(prefix="run-") as folder:  # short, as the name of a socket must be
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        started: list[subprocess.Popen[str]] = []
+
+        def start(how: str) -> None:
+            command = [sys.executable, "-c", WRITING, str(tmp_path / "study.duckdb"), how]
+            started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+            assert started[-1].stdout is not None
+            assert started[-1].stdout.readline() == "ready\n"
+
+        yield start
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def test_runs_are_listed_while_one_writes(evenhand: Evenhand, writing: Callable[[str], None]) -> None:
+    writing("serve")
+    done = evenhand("runs")
+    assert "某某大模型" in done.stdout
+    assert "running" in done.stdout
+    assert "Answered by the running process." in done.stderr
+    listed = json.loads(evenhand("runs", "--json").stdout)
+    assert [(run["kind"], run["state"], run["models"]) for run in listed] == [
+        ("import", "finished", []),
+        ("run", "running", ["某某大模型"]),
+    ]
+    assert listed[1]["manifest"]["config"]["models"]
+    refused = evenhand("runs", "--set-aside", listed[0]["run_id"], code=2).stderr
+    assert "is in use" in refused
+
+
+def test_runs_of_a_process_that_does_not_answer_are_refused(
+    evenhand: Evenhand, writing: Callable[[str], None]
+) -> None:
+    writing("silent")
+    assert "is in use" in evenhand("runs", code=2).stderr
+
+
+def test_the_status_shows_a_cost_that_is_unknown_and_a_run_that_stood_still(
+    evenhand: Evenhand, tmp_path: Path
+) -> None:
+    from store import open_study, runs
+
+    evenhand("build", "--labels", "defendant_sex")
+    lane = {
+        "lane": "here/judge-1", "in_flight": 1, "limit": 1, "paused_s": 0.0, "outage": False, "refused": 0,
+        "errors": {},
+    }  # fmt: skip
+    model = {
+        "model": "judge", "total": 246, "selected": 246, "done": 234, "outcomes": {"answered": 234},
+        "rate_now": 0.0, "rate": 0.4, "eta_s": None, "quiet_s": 543.0, "to_retry": 12, "prompt_tokens": 0,
+        "cached_tokens": 0, "completion_tokens": 0, "cost_usd": None, "unpriced": 234, "lanes": [lane],
+    }  # fmt: skip
+    writer = {"committed": 234, "backlog": 0, "last_commit_s": 0.01}
+    status = {"models": [model], "writer": writer, "cost_usd": None, "seconds": 600.0}
+    with open_study(tmp_path / "study.duckdb") as study:
+        run_id = runs.start_run(study, "run", {})
+        runs.update_manifest(study, run_id, {"status": status, "message": "Stopped."})
+        runs.finish_run(study, run_id, "interrupted")
+    shown = evenhand("status").stdout
+    assert "cost of 234 answers unknown" in shown
+    assert "ETA - (nothing settled for 9 m 03 s)" in shown
+    assert "$" not in shown
 
 
 def test_more_columns_than_fit_are_shown_below_each_other(evenhand: Evenhand) -> None:
