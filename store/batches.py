@@ -78,12 +78,18 @@ def forget(study: Study, batch: Batch) -> None:
         connection.execute("DELETE FROM batches WHERE batch = ?", [batch.batch])
 
 
-def open_batches(study: Study, model_key: str | None = None) -> list[Batch]:
-    """Those of which something may still come, the oldest first; of one model, or of all."""
+def open_batches(study: Study, model_key: str | None = None, *, aside: bool = False) -> list[Batch]:
+    """Those of which something may still come, the oldest first; of one model, or of all.
+
+    With `aside`, instead, those of runs that are set aside: nothing is fetched of them, and what they ask is
+    pending, unless the run counts again.
+    """
     rows = study.connection.execute(
         f"SELECT {', '.join(_COLUMNS)} FROM batches "
-        "WHERE ended_at IS NULL AND ($1 IS NULL OR model_key = $1) ORDER BY prepared_at, batch",
-        [model_key],
+        "WHERE ended_at IS NULL AND ($1 IS NULL OR model_key = $1) "
+        "AND (run_id IN (SELECT run_id FROM runs WHERE set_aside_at IS NOT NULL)) = $2 "
+        "ORDER BY prepared_at, batch",
+        [model_key, aside],
     ).fetchall()
     return [Batch(*row) for row in rows]
 

@@ -139,6 +139,9 @@ def _runs(rows: Iterable[tuple[Any, ...]]) -> list[Run]:
 def set_aside(study: Study, run_id: uuid.UUID | str, *, aside: bool = True) -> uuid.UUID:
     """Let a run's answers no longer count (they stay), or, with `aside=False`, count again.
 
+    So it is with the open batches that the run submitted: while it is set aside, what they ask is pending and
+    nothing is fetched of them.
+
     `run_id` may be the beginning of an id, if only one run has it. Returns the whole id.
 
     Raises:

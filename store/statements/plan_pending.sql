@@ -59,11 +59,17 @@ reopened AS (
     WHERE list_contains($retry, outcome)
     GROUP BY query_id
 ),
--- What an open batch asks at a provider is neither settled nor to be asked.
+-- What an open batch asks at a provider is neither settled nor to be asked, unless its run is set aside.
 asked AS (
     SELECT query_id, bitstring_agg(repeat, 0, $last) AS bits
     FROM batch_items
-    SEMI JOIN (SELECT batch FROM batches WHERE ended_at IS NULL AND model_key = $model_key) USING (batch)
+    SEMI JOIN (
+        SELECT batch
+        FROM batches
+        WHERE ended_at IS NULL
+          AND model_key = $model_key
+          AND run_id NOT IN (SELECT run_id FROM runs WHERE set_aside_at IS NOT NULL)
+    ) USING (batch)
     WHERE repeat <= $last
     GROUP BY query_id
 ),

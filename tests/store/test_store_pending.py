@@ -12,7 +12,7 @@ import pytest
 from store_samples import answer, build, failure, model, write
 
 import store
-from store import runs
+from store import batches, runs
 from store.asking import PAGE, Selection
 
 DOCS = [f"d{i}" for i in range(7)]
@@ -30,6 +30,10 @@ def sets(queries: list[store.PendingQuery]) -> dict[tuple[str, str], int]:
     for query in queries:
         counts[query.doc_id, query.label] = counts.get((query.doc_id, query.label), 0) + 1
     return counts
+
+
+def batch(run_id: uuid.UUID, model_key: str, requests: int) -> batches.Batch:
+    return batches.Batch(uuid.uuid4(), run_id, model_key, "p", "m-1", "http://h/v1", None, requests)
 
 
 def ids(queries: Iterator[store.PendingQuery]) -> list[tuple[uuid.UUID, int]]:
@@ -104,6 +108,26 @@ async def test_a_run_set_aside_no_longer_counts(study: store.Study) -> None:
     runs.set_aside(study, first, aside=False)
     assert store.count_pending(study, key) == 25
     assert study.connection.execute("SELECT count(*) FROM predictions").fetchall() == [(10,)]
+
+
+def test_the_open_batch_of_a_run_set_aside_holds_nothing(study: store.Study) -> None:
+    key = model(study)
+    first, second = runs.start_run(study, "run", {}), runs.start_run(study, "run", {})
+    queries = list(store.pending(study, key, repeats=2))
+    held = [(query.query_id, query.repeat) for query in queries]
+    a = batches.add_batch(study, batch(first, key, 10), held[:10])
+    batches.add_batch(study, batch(second, key, 8), held[6:14])
+    assert store.count_pending(study, key, repeats=2) == 70 - 14
+    runs.set_aside(study, first)
+    plan = store.pending(study, key, repeats=2)
+    assert (plan.total, plan.in_batches) == (70 - 8, 8)
+    assert ids(plan) == held[:6] + held[14:]
+    assert [one.run_id for one in batches.open_batches(study)] == [second]
+    assert batches.open_batches(study, key, aside=True) == [a]
+    runs.set_aside(study, first, aside=False)
+    assert store.count_pending(study, key, repeats=2) == 70 - 14
+    assert len(batches.open_batches(study)) == 2
+    assert batches.open_batches(study, aside=True) == []
 
 
 @pytest.mark.parametrize("limit", [2, 3, 5, 6, 7, 10, 34, 35, 999])
