@@ -72,6 +72,7 @@ def merge(study: Study, other: str | os.PathLike[str], tables: Sequence[SharedTa
         for table, key in (("predictions", "prediction_id"), ("failures", "failure_id")):
             added[table] = _insert(source, target, table, _missing(table, (key,)))
         _insert(source, target, "attempts", statement("merge_attempts"))
+        added["batches"] = _merge_batches(source, target, other)
         differing: dict[str, int] = {}
         for shared in tables:
             if _has(source, shared.name) and _has(target, shared.name):
@@ -135,6 +136,33 @@ def _merge_queries(source: duckdb.DuckDBPyConnection, target: duckdb.DuckDBPyCon
     added = affected(target.execute("INSERT INTO queries BY NAME FROM incoming_queries"))
     target.execute("DROP TABLE incoming_queries")
     return added, retired
+
+
+def _merge_batches(
+    source: duckdb.DuckDBPyConnection, target: duckdb.DuckDBPyConnection, other: str | os.PathLike[str]
+) -> int:
+    """Take along what is at providers, so that it is not asked again and can be fetched here; new batches.
+
+    Either study may fetch it, or both: what a batch brings has the same ids in both.
+    """
+    _insert(source, target, "batches", statement("stage_batches"))
+    twice = target.execute(
+        "SELECT here.provider, here.batch_id, there.batch_id "
+        "FROM batches AS here JOIN incoming_batches AS there USING (batch) "
+        "WHERE here.ended_at IS NULL AND there.ended_at IS NULL AND here.batch_id <> there.batch_id LIMIT 1"
+    ).fetchall()
+    if twice:
+        provider, here, there = twice[0]
+        raise BadInput(
+            f"one batch of requests went to {provider} twice, as {here} here and as {there} in "
+            f"{os.fspath(other)}; nothing was merged",
+            hint=f"Fetch that one first (`evenhand run MODEL --batch --db {os.fspath(other)}`), then merge.",
+        )
+    target.execute(statement("merge_known_batches"))
+    added = affected(target.execute(statement("merge_batches")))
+    _insert(source, target, "batch_items", statement("merge_batch_items"))
+    target.execute("DROP TABLE incoming_batches")
+    return added
 
 
 def _insert(

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 from store_samples import USER, answer, build, failure, model, write
 
 import store
-from store import runs
+from store import batches, identity, runs
 from store.asking import Selection
 from store.merge import SharedTable, merge
+from store.rows import now
 from store.runs import Attempts
 
 DOCS = ["d0", "d1", "d2", "d3"]
@@ -48,7 +51,7 @@ async def run_shard(
 
 
 def contents(study: store.Study) -> dict[str, list[tuple[object, ...]]]:
-    tables = [*TABLES, "runs"]
+    tables = [*TABLES, "runs", "batches", "batch_items"]
     return {table: study.connection.execute(f"FROM {table} ORDER BY ALL").fetchall() for table in tables}
 
 
@@ -127,6 +130,158 @@ async def test_a_run_goes_on_there_and_is_merged_again(here: store.Study, there:
     assert merged.added["predictions"] == 3
     assert runs.list_runs(here)[0].state == "finished"
     assert here.connection.execute("SELECT count FROM attempts").fetchall() == [(8,)]
+
+
+def add_batch(study: store.Study, count: int = 5, **columns: Any) -> batches.Batch:
+    """A batch of the first queries that are pending, by a run of its own."""
+    build(study, DOCS)
+    key = model(study)
+    asked = [
+        (one.query_id, one.repeat) for one in store.pending(study, key, selection=Selection(limit=count))
+    ]
+    run_id = runs.start_run(study, "run", {})
+    made = batches.Batch(uuid.uuid4(), run_id, key, "p", "m-1", "http://h/v1", "KEY", len(asked), 0.5)
+    made = batches.add_batch(study, made, asked)
+    runs.finish_run(study, run_id, "interrupted")
+    return batches.change(study, made, **columns) if columns else made
+
+
+SUBMITTED = {"state": "in_progress", "input_file_id": "f", "batch_id": "batch_0", "submitted_at": now()}
+
+
+def copied(study: store.Study, path: Path) -> Path:
+    study.connection.execute("CHECKPOINT")
+    path.write_bytes(study.path.read_bytes())
+    return path
+
+
+def test_an_open_batch_comes_along_with_all_that_fetching_needs(here: store.Study, there: Path) -> None:
+    build(here, DOCS)
+    with store.open_study(there) as study:
+        made = add_batch(study, **SUBMITTED)
+        asked = batches.items(study, made)
+    assert store.count_pending(here, made.model_key) == 20
+    assert merge(here, there).added["batches"] == 1
+    assert batches.open_batches(here) == [made]
+    assert batches.items(here, made) == asked
+    plan = store.pending(here, made.model_key)
+    assert (plan.total, plan.in_batches) == (15, 5)
+    plan.close()
+    assert merge(here, there).total == 0
+    assert here.connection.execute("SELECT count(*) FROM batch_items").fetchall() == [(5,)]
+    # The other way round it changes nothing.
+    copy = copied(here, there.with_name("copy.duckdb"))
+    with store.open_study(there) as study:
+        assert merge(study, copy).added["batches"] == 0
+        assert batches.open_batches(study) == [made]
+
+
+async def test_what_was_fetched_there_closes_the_batch_here(here: store.Study, there: Path) -> None:
+    made = add_batch(here, **SUBMITTED)
+    older = copied(here, there.with_name("older.duckdb"))
+    copied(here, there)
+    with store.open_study(there) as study:
+        (open_batch,) = batches.open_batches(study)
+        run_id = runs.start_run(study, "run", {})
+        first, *_ = sorted(batches.items(study, open_batch))
+        row = store.PredictionRow(
+            prediction_id=identity.batch_row_id(made.batch, *first),
+            query_id=first[0],
+            model_key=made.model_key,
+            run_id=run_id,
+            repeat=first[1],
+            outcome="answered",
+            text="{}",
+            created_at=now(),
+        )
+        await write(study, [row])
+        batches.change(study, open_batch, state="expired", note="4 are still to ask", ended_at=now())
+    # Fetched here too: the same row.
+    await write(here, [row._replace(run_id=made.run_id)])
+    assert merge(here, there).added["predictions"] == 0
+    assert batches.open_batches(here) == []
+    assert store.count_pending(here, made.model_key) == 19
+    # An older copy, in which it is open, does not open it again.
+    assert merge(here, older).total == 0
+    assert batches.open_batches(here) == []
+    assert here.connection.execute("SELECT state, note FROM batches").fetchall() == [
+        ("expired", "4 are still to ask")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "stands"),
+    [
+        # The study that knows more of the submission is believed, ...
+        ({"state": "uploaded", "input_file_id": "f"}, SUBMITTED, ("in_progress", "batch_0", True)),
+        ({}, SUBMITTED, ("in_progress", "batch_0", True)),
+        (SUBMITTED, {"state": "uploaded", "input_file_id": "f"}, ("in_progress", "batch_0", True)),
+        (SUBMITTED, {}, ("in_progress", "batch_0", True)),
+        # ... and that it was given up there is no end here, ...
+        (SUBMITTED, {**SUBMITTED, "state": "lost", "ended_at": now()}, ("in_progress", "batch_0", True)),
+        (
+            {"state": "uploaded", "input_file_id": "f"},
+            {"state": "rejected", "input_file_id": "f", "ended_at": now()},
+            ("uploaded", None, True),
+        ),
+        # ... but one given up here that was submitted there may still bring something, ...
+        (
+            {"state": "rejected", "input_file_id": "f", "ended_at": now()},
+            SUBMITTED,
+            ("in_progress", "batch_0", True),
+        ),
+        # ... unless that is what was given up.
+        ({**SUBMITTED, "state": "lost", "ended_at": now()}, SUBMITTED, ("lost", "batch_0", False)),
+        ({**SUBMITTED, "state": "completed", "ended_at": now()}, SUBMITTED, ("completed", "batch_0", False)),
+    ],
+)
+def test_of_a_batch_that_both_know_the_further_one_stands(
+    here: store.Study, there: Path, mine: dict[str, Any], theirs: dict[str, Any], stands: tuple[object, ...]
+) -> None:
+    made = add_batch(here)
+    copied(here, there)
+    with store.open_study(there) as study:
+        if theirs:
+            batches.change(study, made, **theirs)
+    if mine:
+        batches.change(here, made, **mine)
+    for _ in range(2):
+        assert merge(here, there).total == 0
+        state = "SELECT state, batch_id, ended_at IS NULL FROM batches"
+        assert here.connection.execute(state).fetchall() == [stands]
+        assert here.connection.execute("SELECT count(*) FROM batch_items").fetchall() == [(5,)]
+
+
+def test_a_batch_of_which_nothing_was_handed_over_or_will_come_stays_there(
+    here: store.Study, there: Path
+) -> None:
+    build(here, DOCS)
+    with store.open_study(there) as study:
+        key = add_batch(study).model_key
+        add_batch(study, state="rejected", input_file_id="f", ended_at=now())
+    assert merge(here, there).added["batches"] == 0
+    assert here.connection.execute("FROM batches").fetchall() == []
+    assert here.connection.execute("FROM batch_items").fetchall() == []
+    assert store.count_pending(here, key) == 20
+
+
+def test_a_batch_that_was_submitted_by_both_is_refused_by_name(here: store.Study, there: Path) -> None:
+    made = add_batch(here, state="uploaded", input_file_id="f")
+    copied(here, there)
+    with store.open_study(there) as study:
+        batches.change(study, made, **{**SUBMITTED, "batch_id": "batch_7"})
+    batches.change(here, made, **SUBMITTED)
+    before = contents(here)
+    with pytest.raises(
+        store.BadInput, match=r"as batch_0 here and as batch_7 in .*nothing was merged"
+    ) as caught:
+        merge(here, there)
+    assert f"--batch --db {there}" in str(caught.value.hint)
+    assert contents(here) == before
+    with store.open_study(there) as study:
+        batches.change(study, made, state="completed", ended_at=now())
+    merge(here, there)
+    assert [one.batch_id for one in batches.open_batches(here)] == ["batch_0"]
 
 
 def test_other_texts_under_the_same_name_are_refused_whole(here: store.Study, there: Path) -> None:
