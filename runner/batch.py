@@ -20,7 +20,7 @@ import store
 from runner.address import new_session
 from runner.batch_file import Allowance
 from runner.batch_model import BatchModel
-from runner.batch_shared import BatchShared, Stopped
+from runner.batch_shared import LATE_S, BatchShared, Stopped
 from runner.batch_status import snapshot
 from runner.batch_summary import summarise
 from runner.counters import ModelCounters, Stored
@@ -34,7 +34,7 @@ from store import batches
 from store.errors import BadInput, EvenhandError, RunFailed
 
 if TYPE_CHECKING:
-    from store.asking import Selection
+    from store.asking import PendingQueries, Selection
     from store.study import Study
 
 POLL_S = 30.0
@@ -72,13 +72,17 @@ async def run_batch(
     options: RunOptions | None = None,
     *,
     poll_s: float = POLL_S,
+    late_s: float = LATE_S,
 ) -> RunSummary:
     """Ask every pending query of the selection by batches, wait for them, and store what comes back.
 
     Goes on with batches that an earlier run left open. SIGINT and SIGTERM end the waiting, not the batches.
     What a batch could not ask (it expired, a request met a rate limit) stays pending. With `max_cost`, open
-    batches and new ones count at their dearest, and no more is submitted than that pays for. `in_flight` and
-    `retry_truncated` have no meaning here.
+    batches and new ones count at their dearest, and no more is submitted than that pays for; when they have
+    ended, what they did not use pays for more. `in_flight` and `retry_truncated` have no meaning here.
+
+    What a provider owes and does not have yet (the files of a batch that it calls completed) is looked for
+    again for `late_s` before it is given up, and asked again by a later run.
 
     Raises:
         BadInput: a model without a route that takes batches, its key or (with max_cost) its price; an option
@@ -113,7 +117,9 @@ async def run_batch(
     started = asyncio.get_running_loop().time()
     counters = [ModelCounters(plan.total + plan.in_batches, plan.selected, started) for plan in plans]
     try:
-        whole = _BatchRun(study, run_id, asked, selection, options, poll_s, beyond)
+        whole = _BatchRun(
+            study, run_id, asked, selection, options, poll_s=poll_s, late_s=late_s, beyond=beyond
+        )
         summary = await whole.go(counters)
         state = summary.state
         return summary
@@ -160,7 +166,9 @@ class _BatchRun:
         asked: Sequence[Asked],
         selection: Selection | None,
         options: RunOptions,
+        *,
         poll_s: float,
+        late_s: float,
         beyond: int,
     ) -> None:
         self.study = study
@@ -169,12 +177,15 @@ class _BatchRun:
         self.selection = selection
         self.options = options
         self.poll_s = poll_s
+        self.late_s = late_s
         self.beyond = beyond
         self.loop = asyncio.get_running_loop()
         self.started_at = self.loop.time()
         self.started_wall = time.time()
         self.stop = Stop(options.drain_s)
         self.models: list[BatchModel] = []
+        self.cursors: dict[str, PendingQueries] = {}
+        """By model key: of models that have more to ask than may be spent at once."""
         self.state = "running"
 
     async def go(self, counters: Sequence[ModelCounters]) -> RunSummary:
@@ -197,6 +208,7 @@ class _BatchRun:
                         folder=Path(folder),
                         allowance=Allowance(),
                         tell=self.tell,
+                        late_s=self.late_s,
                     )
                     self.models = [
                         BatchModel(one, self.shared, counts)
@@ -256,33 +268,53 @@ class _BatchRun:
         try:
             await _together(model.resume() for model in self.models)
             self._allow()
-            for model in self.models:
-                await self._submit(model)
-            await _together(model.follow() for model in self.models)
+            asking = self.models
+            while asking:
+                for model in asking:
+                    await self._submit(model)
+                await _together(model.follow() for model in self.models)
+                # What ended batches did not use of what was set aside for them is free for more.
+                left = self._allow()
+                asking = [model for model in self.models if model.affords(left)]
+                if self.shared.stopping.is_set():
+                    break
+                if asking:
+                    self.tell(f"${left:,.4g} of --max-cost {self.options.max_cost:g} are free for more")
         except Stopped:
             pass
+        finally:
+            for cursor in self.cursors.values():
+                cursor.close()
 
-    def _allow(self) -> None:
+    def _allow(self) -> float:
         """What is left of --max-cost for new batches: open ones count at their dearest."""
         if self.options.max_cost is None:
-            return
-        spent = sum(model.lane.cost_usd for model in self.models)
+            return 0.0
+        spent = sum(model.spent_usd for model in self.models)
         promised = sum(batch.dearest_usd or 0.0 for model in self.models for batch in model.open.values())
-        self.shared.allowance.left = max(self.options.max_cost - spent - promised, 0.0)
+        left = self.shared.allowance.left = max(self.options.max_cost - spent - promised, 0.0)
+        return left
 
     async def _submit(self, model: BatchModel) -> None:
-        cursor = await asyncio.to_thread(
-            store.pending,
-            self.study,
-            model.settings.model_key,
-            self.options.repeats,
-            self.selection,
-            tuple(self.options.retry_outcomes),
-        )
+        """Submit what a model has pending, or as much as may be spent; the rest waits in its cursor."""
+        key = model.settings.model_key
+        cursor = self.cursors.pop(key, None)
+        if cursor is None:
+            cursor = await asyncio.to_thread(
+                store.pending,
+                self.study,
+                key,
+                self.options.repeats,
+                self.selection,
+                tuple(self.options.retry_outcomes),
+            )
         try:
             await model.submit(cursor)
         finally:
-            cursor.close()
+            if model.too_dear:
+                self.cursors[key] = cursor
+            else:
+                cursor.close()
 
     # What is told
 

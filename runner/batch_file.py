@@ -58,6 +58,8 @@ class Pieces:
     ) -> None:
         self.too_dear = False
         """Queries are left that the allowance does not pay for."""
+        self.wanted = 0.0
+        """What the first of those might cost, in US dollars."""
         self.halt = False
         """Set to end the writing."""
         self._allowance = allowance
@@ -72,6 +74,7 @@ class Pieces:
     def write(self, path: Path) -> Piece:
         """Write the next file; nothing is written into it when nothing (affordable) is left."""
         piece = Piece()
+        self.too_dear = False
         with path.open("wb", buffering=_BUFFER) as file:
             while len(piece.items) < MOST_REQUESTS and not self.halt:
                 query = self._next()
@@ -86,7 +89,7 @@ class Pieces:
                     if dearest > self._allowance.left:
                         self._held = query
                         self.too_dear = True
-                        self._allowance.wanted = dearest
+                        self.wanted = self._allowance.wanted = dearest
                         break
                     self._allowance.left -= dearest
                 file.write(line)

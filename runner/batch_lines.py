@@ -20,6 +20,7 @@ from store.identity import batch_row_id
 from store.rows import FailureRow, PredictionRow, now
 
 _NO_HEADERS: Mapping[str, str] = {}
+_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(slots=True)
@@ -33,7 +34,7 @@ class Line:
 def read_line(line: bytes, redactor: Redactor) -> Line | None:
     """What a line says; None if it is not JSON, or not about a query of ours. Never raises."""
     try:
-        data = orjson.loads(line)
+        data = orjson.loads(line.removeprefix(_BOM))
     except orjson.JSONDecodeError:
         return None
     if not isinstance(data, dict) or (key := read_custom_id(data.get("custom_id"))) is None:
@@ -44,8 +45,7 @@ def read_line(line: bytes, redactor: Redactor) -> Line | None:
 def _result(data: dict[str, Any], redactor: Redactor) -> Answer | Fault:
     response, error = data.get("response"), data.get("error")
     if isinstance(response, dict):
-        status = response.get("status_code", 200)
-        status = status if isinstance(status, int) and 100 <= status <= 599 else 500
+        status = _status(response.get("status_code"))
         body = response.get("body")
         sent = body.encode("utf-8", "replace") if isinstance(body, str) else orjson.dumps(body)
         if body is not None or error is None:
@@ -57,6 +57,17 @@ def _result(data: dict[str, Any], redactor: Redactor) -> Answer | Fault:
     if error:
         return read(500, _NO_HEADERS, orjson.dumps({"error": error}), redactor)
     return Fault(Kind.BAD_BODY, "a line with neither response nor error")
+
+
+def _status(code: object) -> int:
+    """An HTTP status; some providers write it as a text, or leave it out where all is well."""
+    if code is None:
+        return 200
+    try:
+        status = int(code)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        return 500
+    return status if 100 <= status <= 599 else 500
 
 
 class Ledger:
@@ -105,10 +116,14 @@ class Ledger:
         """Queries without a row, the files read."""
         return len(self._wanted - self._before - self._done)
 
+    def silent(self) -> int:
+        """Queries of which no line said anything."""
+        return self.unsettled() - len(self.left)
+
     def reasons(self) -> Counter[str]:
         """Why queries are to be asked again, and how many for each reason."""
         reasons = Counter(f"{fault.kind}: {fault.message}" for fault in self.left.values())
-        if silent := self.unsettled() - len(self.left):
+        if silent := self.silent():
             reasons["no line came back"] += silent
         return reasons
 

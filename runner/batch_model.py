@@ -22,7 +22,7 @@ from runner.batch_api import ApiFault, BatchApi
 from runner.batch_file import Piece, Pieces, endpoint
 from runner.batch_harvest import Harvester
 from runner.batch_lines import Maker
-from runner.batch_shared import BatchShared, Stopped
+from runner.batch_shared import BatchShared, Stopped, Vain
 from runner.batch_words import ENDED, errors, failure, refused, too_much_queued
 from runner.counters import LaneCounters, ModelCounters
 from runner.options import Asked
@@ -55,6 +55,12 @@ class BatchModel:
         self._waiting: set[uuid.UUID] = set()
         self._one_ended = asyncio.Event()
         self._shown: dict[uuid.UUID, tuple[Any, ...]] = {}
+        self._vain = Vain(shared.late_s)
+        self._room_at = now()
+        """When a batch last ended; at first, as others may have ended before, the start of the run."""
+        self._unknown: set[uuid.UUID] = set()
+        self._unpriced_usd = 0.0
+        self._pieces: Pieces | None = None
         maker = Maker(
             shared.run_id,
             self.settings.model_key,
@@ -70,6 +76,12 @@ class BatchModel:
     async def resume(self) -> None:
         """Go on with batches that an earlier run left open; fetch those that have ended meanwhile."""
         study = self._shared.study
+        for batch in batches.open_batches(study, self.settings.model_key, aside=True):
+            self._shared.tell(
+                f"{self.name}: batch {batch.batch_id or batch.batch} is left where it is, as its run is set "
+                f"aside: what it asks is asked again (`evenhand runs --count-again {batch.run_id}` brings it "
+                "back)"
+            )
         found = batches.open_batches(study, self.settings.model_key)
         for batch in found:
             self._api(batch)  # says early what is missing
@@ -82,13 +94,23 @@ class BatchModel:
             self._shared.tell(f"{self.name}: going on with {where} ({batch.requests:,} requests)")
         for batch in list(self.open.values()):
             with self._caught(batch):
-                submitted = batch if batch.batch_id else await self._submit(batch, known=False)
-                await self._look(submitted)
+                if not batch.batch_id:
+                    await self._submit(batch, known=False)
+                while not await self._look(self.open[batch.batch], room=False):
+                    if batch.batch not in self._unknown:
+                        break
+                    # What it asks may be pending again soon, and then is part of what is submitted next.
+                    await self._shared.wait(self._shared.poll_s)
 
     async def submit(self, cursor: PendingQueries) -> None:
-        """Write, upload and submit files of all that is pending."""
+        """Write, upload and submit files of all that is pending, or as much as may be spent.
+
+        Called again with the same cursor it goes on where it stopped: nothing is asked twice in a run.
+        """
         shared = self._shared
-        pieces = Pieces(cursor, self.settings, self.route, allowance=shared.allowance)
+        if self._pieces is None:
+            self._pieces = Pieces(cursor, self.settings, self.route, allowance=shared.allowance)
+        pieces = self._pieces
         key = self.route.keys_set()[0]
         while self.failure is None:
             if shared.stopping.is_set():
@@ -206,8 +228,8 @@ class BatchModel:
         # One that failed has asked nothing.
         return next((info for info in found if info.get("id") and info.get("status") != "failed"), None)
 
-    async def _look(self, batch: Batch) -> bool:
-        """Ask how it is; True when it has ended and is dealt with."""
+    async def _look(self, batch: Batch, *, room: bool = True) -> bool:
+        """Ask how it is; True when it has ended and is dealt with. `room`: it may wait for others to end."""
         api, batch_id = self._api(batch), batch.batch_id
         assert batch_id is not None
         try:
@@ -218,8 +240,15 @@ class BatchModel:
             if error.fault.status != 404:
                 raise
             key = f" to the key in {batch.key_variable}" if batch.key_variable else ""
-            self._lost(batch, "lost", f"the provider knows no batch {batch_id}{key}: {error.fault.message}")
+            reason = f"the provider knows no batch {batch_id}{key}: {error.fault.message}"
+            self._unknown.add(batch.batch)
+            if self._may_come(batch, reason):
+                return False
+            self._lost(batch, "lost", reason)
             return True
+        if batch.batch in self._unknown:
+            self._unknown.discard(batch.batch)
+            self._vain.found(batch.batch)
         status = info["status"]
         if status != batch.state:
             batch = self._change(batch, state=status)
@@ -227,47 +256,75 @@ class BatchModel:
         if status not in ENDED:
             return False
         if status == "failed" and too_much_queued(info):
-            return await self._wait_for_room(batch, info)
+            return room and await self._wait_for_room(batch, info)
         async with self._shared.harvests:
-            await self._harvest(batch, info)
-        return True
+            return await self._harvest(batch, info)
 
     async def _wait_for_room(self, batch: Batch, info: Mapping[str, Any]) -> bool:
         """The account may not have so much waiting at once: submit it again when another has ended."""
         others = set(self.open) - self._waiting - {batch.batch}
-        if not others:
+        room = batch.submitted_at is not None and batch.submitted_at < self._room_at
+        if not others and not room:
             hint = "Ask less at once: --limit 1000, say, and the same command again and again."
             self._lost(batch, "failed", f"{errors(info, self._shared.redactor)} {hint}")
             return True
-        self._waiting.add(batch.batch)
-        try:
+        if not room:
             self._shared.tell(
                 f"{self.name}: too much is queued; batch {batch.batch_id} waits for another to end"
             )
-            ended, stopping = self._one_ended, self._shared.stopping
-            waits = [asyncio.ensure_future(event.wait()) for event in (ended, stopping)]
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            for one in waits:
-                one.cancel()
-            if stopping.is_set():
-                raise Stopped
-        finally:
-            self._waiting.discard(batch.batch)
+            self._waiting.add(batch.batch)
+            try:
+                ended, stopping = self._one_ended, self._shared.stopping
+                waits = [asyncio.ensure_future(event.wait()) for event in (ended, stopping)]
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                for one in waits:
+                    one.cancel()
+            finally:
+                self._waiting.discard(batch.batch)
+        if self._shared.stopping.is_set():
+            raise Stopped
         batch = self._change(batch, batch_id=None, state="uploaded", submitted_at=None)
         await self._submit(batch, known=True)
         return False
 
-    async def _harvest(self, batch: Batch, info: Mapping[str, Any]) -> None:
-        """Store what an ended batch brought; it is closed only when all of that is committed."""
-        brought = await self._harvester.fetch(self._api(batch), batch, info)
+    async def _harvest(self, batch: Batch, info: Mapping[str, Any]) -> bool:
+        """Store what an ended batch brought; it is closed only when all of that is committed.
+
+        False while something is missing that may still come.
+        """
+        missing = await self._harvester.fetch(self._api(batch), batch, info)
+        if missing is not None and self._may_come(batch, missing):
+            return False
+        brought = self._harvester.close(batch, info, missing)
+        if brought.unpriced:
+            self._unpriced_usd += max((batch.dearest_usd or 0.0) - brought.cost_usd, 0.0)
         self.left.update(brought.left)
         self._change(batch, state=str(info["status"]), note=brought.note, ended_at=now())
         self._shared.tell(
             f"{self.name}: batch {batch.batch_id} {info['status']}, {brought.stored:,} stored"
             + (f"; {brought.note}" if brought.note else "")
         )
+        return True
 
     # Keeping account
+
+    @property
+    def spent_usd(self) -> float:
+        """What this run's ended batches cost; one of which that is not all known counts at its dearest."""
+        return self.lane.cost_usd + self._unpriced_usd
+
+    def affords(self, left: float) -> bool:
+        """Whether so many US dollars pay for the next of the queries that were too dear before."""
+        wanted = self._pieces.wanted if self._pieces is not None else 0.0
+        return self.too_dear and self.failure is None and wanted <= left
+
+    def _may_come(self, batch: Batch, missing: str) -> bool:
+        """Note a look in vain. False when it is time to give up what is missing."""
+        if batch.batch not in self._vain:
+            self._shared.tell(
+                f"{self.name}: batch {batch.batch_id} {batch.state}, but {missing}; looking again"
+            )
+        return self._vain.again(batch.batch)
 
     def _change(self, batch: Batch, **columns: Any) -> Batch:
         changed = batches.change(self._shared.study, batch, **columns)
@@ -275,12 +332,15 @@ class BatchModel:
             self.open[batch.batch] = changed
         else:
             self.open.pop(batch.batch, None)
+            self._room_at = now()
             self._one_ended.set()
             self._one_ended = asyncio.Event()
         return changed
 
     def _lost(self, batch: Batch, state: str, reason: str) -> None:
         """Nothing will come of it: what it asks is pending again."""
+        if state == "lost" and batch.run_id == self._shared.run_id:
+            self._unpriced_usd += batch.dearest_usd or 0.0
         self._change(batch, state=state, note=reason, ended_at=now())
         self.left[reason] += batch.requests
         self._shared.tell(f"{self.name}: {reason}")

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from store.study import Study
     from store.writer import Writer
 
+LATE_S = 600.0
+"""What a provider owes and has not (a file of results, or the batch itself) is looked for so long, ..."""
+LATE_LOOKS = 5
+"""... and at least so often, before it is given up: what is given up is asked, and paid for, again."""
 _GONE_AFTER = 3
 _LONGEST_WAIT_S = 600.0
 _FIRST_WAIT_S = 2.0
@@ -33,6 +37,27 @@ _T = TypeVar("_T")
 
 class Stopped(Exception):
     """The run is to stop; batches go on at the provider."""
+
+
+class Vain:
+    """Looks in vain for what a provider owes, batch by batch."""
+
+    def __init__(self, late_s: float) -> None:
+        self._late_s = late_s
+        self._looks: dict[uuid.UUID, tuple[int, float]] = {}
+
+    def again(self, batch: uuid.UUID) -> bool:
+        """Count one. False when it is time to give up."""
+        looks, since = self._looks.get(batch, (0, time.monotonic()))
+        self._looks[batch] = (looks + 1, since)
+        return looks + 1 < LATE_LOOKS or time.monotonic() - since < self._late_s
+
+    def found(self, batch: uuid.UUID) -> None:
+        """It has come after all."""
+        self._looks.pop(batch, None)
+
+    def __contains__(self, batch: uuid.UUID) -> bool:
+        return batch in self._looks
 
 
 @dataclass(slots=True)
@@ -51,6 +76,7 @@ class BatchShared:
     allowance: Allowance
     tell: Callable[..., None]
     """Called with a text and its parts by name."""
+    late_s: float = LATE_S
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     harvests: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HARVESTS))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from runner.outcome import RETRIED, Fault
@@ -30,6 +30,32 @@ def too_much_queued(info: Mapping[str, Any]) -> bool:
     return any(
         "token_limit" in str(one.get("code")) or "nqueued" in str(one.get("message")) for one in _listed(info)
     )
+
+
+def missing(info: Mapping[str, Any], read: Collection[str], gone: Mapping[str, str]) -> str | None:
+    """What an ended batch has yet to give, going by the provider's own counts; None if all was read.
+
+    Args:
+        info: what the provider says of it.
+        read: which of its files are read, by the key that names them.
+        gone: which are named and not there, and what is said of them.
+    """
+    status, counts = info.get("status"), info.get("request_counts")
+    if gone:
+        return next(iter(gone.values()))
+    if status == "failed":
+        return None
+    counts = counts if isinstance(counts, dict) else {}
+    total, done, failed = (
+        value if isinstance(value, int) else 0 for value in map(counts.get, ("total", "completed", "failed"))
+    )
+    # A batch that is all done counts something, unless its provider does not count.
+    counted = done + failed > 0 or (status != "completed" and total > 0)
+    if "output_file_id" not in read and (done > 0 or not counted):
+        return "its file of answers is not there"
+    if "error_file_id" not in read and failed > 0:
+        return "its file of errors is not there"
+    return None
 
 
 def most_common(reasons: Counter[str], count: int = 3) -> str:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
-from runner_world import completion
+from runner_world import completion, providers
+
+import store
+from runner.batch import run_batch
+from runner.options import Asked, RunOptions, RunSummary
 
 Make = Callable[[dict[str, Any]], Any]
 
@@ -44,6 +49,11 @@ class BatchServer:
     calls: list[str] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
     base_url: str = ""
+    late: int = 0
+    """How often an ended batch is looked at before it names these files:"""
+    late_files: Sequence[str] = ("output_file_id", "error_file_id")
+    counts: Callable[[dict[str, int]], Any] = dict
+    """What is shown of the counts."""
     held: asyncio.Event | None = None
     """While set to an unset event, content is not given."""
 
@@ -143,7 +153,12 @@ class BatchServer:
             batch["status"] = "in_progress"
             if batch["polls"] > self.polls:
                 self._end(batch)
-        return web.json_response(batch)
+        shown = {**batch, "request_counts": self.counts(batch["request_counts"])}
+        if batch["status"] not in ("validating", "in_progress"):
+            batch["looks"] = batch.get("looks", 0) + 1
+            if batch["looks"] <= self.late:
+                shown.update(dict.fromkeys(self.late_files))
+        return web.json_response(shown)
 
     def _end(self, batch: dict[str, Any]) -> None:
         batch["status"] = self.ends_as
@@ -175,3 +190,39 @@ class BatchServer:
         await response.write(data[len(data) // 2 :])
         await response.write_eof()
         return response
+
+
+@contextlib.asynccontextmanager
+async def serving(**script: Any) -> AsyncIterator[BatchServer]:
+    """A server while the block runs."""
+    server = BatchServer(**script)
+    app = web.Application(client_max_size=2**28)
+    app.router.add_route("*", "/{path:.*}", server.handle)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    server.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    try:
+        yield server
+    finally:
+        await runner.cleanup()
+
+
+async def ask_by_batch(
+    study: store.Study,
+    server: BatchServer,
+    selection: store.Selection | None = None,
+    *,
+    settings: dict[str, Any] | None = None,
+    table: dict[str, Any] | None = None,
+    within_s: float = 20,
+    late_s: float = 0.1,
+    **options: Any,
+) -> RunSummary:
+    """Run the model `judge` by batches of this server."""
+    given = {"base_url": server.base_url, "batch": True, **(table or {})}
+    entry = providers(a=given).resolve("judge")
+    asked = [Asked(entry.settings(**(settings or {})), entry)]
+    options = {"monitor": "none", "serve_sql": False, **options}
+    work = run_batch(study, asked, selection, RunOptions(**options), poll_s=0.02, late_s=late_s)
+    return await asyncio.wait_for(work, within_s)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from runner_world import providers
 from runner.batch_api import BatchApi
 from runner.batch_file import custom_id, endpoint, read_custom_id
 from runner.batch_lines import read_line
+from runner.batch_words import missing
 from runner.outcome import Answer, Fault
 from runner.redact import Redactor
 
@@ -60,13 +63,52 @@ def test_no_line_breaks_the_reading(line: bytes) -> None:
     max_leaves=12,
 ))  # fmt: skip
 def test_whatever_a_line_says_of_a_query_is_an_answer_or_a_fault(said: object) -> None:
-    import orjson
-
     name = custom_id(uuid.UUID(int=7), 1)
     data = said if isinstance(said, dict) else {"response": {"status_code": 200, "body": said}}
     found = read_line(orjson.dumps({**data, "custom_id": name}), Redactor([]))
     assert found is not None
     assert isinstance(found.result, Answer | Fault)
+
+
+DONE = {"total": 9, "completed": 9, "failed": 0}
+
+
+@pytest.mark.parametrize(
+    ("status", "counts", "read", "expected"),
+    [
+        ("completed", DONE, [], "answers"),
+        ("completed", DONE, ["error_file_id"], "answers"),
+        ("completed", DONE, ["output_file_id"], None),
+        ("completed", {**DONE, "completed": 4, "failed": 5}, ["output_file_id"], "errors"),
+        ("completed", {"total": 9, "completed": 0, "failed": 9}, [], "errors"),
+        ("completed", {"total": 9, "completed": 0, "failed": 9}, ["error_file_id"], None),
+        ("completed", {"total": 9, "completed": 0, "failed": 0}, [], "answers"),
+        ("completed", None, ["error_file_id"], "answers"),
+        ("completed", None, ["output_file_id"], None),
+        ("completed", {"completed": "9"}, [], "answers"),
+        ("cancelled", {"total": 9, "completed": 3, "failed": 0}, [], "answers"),
+        ("expired", {"total": 9, "completed": 0, "failed": 0}, [], None),
+        ("expired", None, [], "answers"),
+        ("failed", None, [], None),
+    ],
+)
+def test_what_an_ended_batch_owes_follows_from_its_counts(status, counts, read, expected) -> None:
+    found = missing({"status": status, "request_counts": counts}, read, {})
+    assert found is None if expected is None else expected in found
+
+
+@pytest.mark.parametrize(
+    ("code", "answered"), [(200, True), ("200", True), (200.0, True), (None, True), ("no", False),
+                           ("500", False), (True, False), (float("inf"), False), ([200], False)],
+)  # fmt: skip
+def test_a_status_may_be_written_as_a_text(code: object, answered: bool) -> None:
+    body = json.dumps({"choices": [{"message": {"content": "x"}}]})
+    sent = {"custom_id": custom_id(uuid.UUID(int=7), 0), "response": {"status_code": code, "body": body}}
+    found = read_line(b"\xef\xbb\xbf" + json.dumps(sent).encode(), Redactor([]))
+    if found is None:  # what is no JSON at all
+        assert code == float("inf")
+    else:
+        assert isinstance(found.result, Answer) == answered
 
 
 class Pieces:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
 import json
 import os
 import random
@@ -10,8 +12,7 @@ import signal
 from typing import Any
 
 import pytest
-from aiohttp import web
-from batch_world import BatchServer, line
+from batch_world import BatchServer, ask_by_batch, line, serving
 from runner_world import SCHEMA, completion, fill_study, providers, rows
 
 import store
@@ -27,37 +28,18 @@ PRICES = {"input": 2.0, "cached": 1.0, "output": 8.0}
 @pytest.fixture
 async def batch_server():
     """`await batch_server(...)` starts a server."""
-    runners = []
+    async with contextlib.AsyncExitStack() as stack:
 
-    async def start(**script: Any) -> BatchServer:
-        server = BatchServer(**script)
-        app = web.Application(client_max_size=2**28)
-        app.router.add_route("*", "/{path:.*}", server.handle)
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        runners.append(runner)
-        server.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-        return server
+        async def start(**script: Any) -> BatchServer:
+            return await stack.enter_async_context(serving(**script))
 
-    yield start
-    for runner in runners:
-        await runner.cleanup()
+        yield start
 
 
 @pytest.fixture
 def by_batch(study):
     """`await by_batch(server, **options)` runs the model `judge` by batches."""
-
-    async def go(server, selection=None, *, settings=None, table=None, within_s=20, **options):
-        given = {"base_url": server.base_url, "batch": True, **(table or {})}
-        entry = providers(a=given).resolve("judge")
-        asked = [Asked(entry.settings(**(settings or {})), entry)]
-        options = {"monitor": "none", "serve_sql": False, **options}
-        work = run_batch(study, asked, selection, RunOptions(**options), poll_s=0.02)
-        return await asyncio.wait_for(work, within_s)
-
-    return go
+    return functools.partial(ask_by_batch, study)
 
 
 def states(study) -> list[tuple[Any, ...]]:
@@ -339,15 +321,18 @@ async def test_max_cost_is_kept_before_anything_is_submitted(study, batch_server
     server.held = held
     asyncio.get_running_loop().call_later(0.3, held.set)
     server.batches["batch_0"]["polls"] = -10
+    dear = completion(completion_tokens=80)
+    server.outcome = lambda requests: ([line(one["custom_id"], dear) for one in requests], [])
     summary = await by_batch(server, max_cost=510, **given)
-    assert (summary.stopped_by, summary.exit_code, summary.pending) == ("cost", 0, 10)
-    assert [len(server.of_file(one["input_file_id"])) for one in server.batches.values()] == [8, 2]
-    assert summary.counts == {"answered": 10}
-    assert summary.cost_usd == pytest.approx(10 * 5 * 0.5)
+    # These ten cost $40 each, so the $110 that are left pay for two more, and the last $30 for none.
+    assert (summary.stopped_by, summary.exit_code, summary.pending) == ("cost", 0, 8)
+    assert [len(server.of_file(one["input_file_id"])) for one in server.batches.values()] == [8, 2, 2]
+    assert summary.counts == {"answered": 12}
+    assert summary.cost_usd == pytest.approx(12 * 40)
     with pytest.raises(BadInput, match="states no price"):
         await by_batch(server, max_cost=5)
     summary = await by_batch(server, max_cost=5, **given)
-    assert (summary.exit_code, summary.pending) == (1, 10)
+    assert (summary.exit_code, summary.pending) == (1, 8)
     assert "--max-cost 5: a single query may cost up to $50.00 (" in summary.message
     assert "goes on" not in summary.message
 
