@@ -140,7 +140,7 @@ class Harvester:
                 if isinstance(line.result, Answer):
                     self._counters.received += 1
                     cost = self._maker.cost(line.result)
-                    self._count(line.result, cost)
+                    self._lane.used(line.result, cost)
                     reading.cost_usd += cost or 0.0
                     reading.unpriced += cost is None
                 else:
@@ -154,11 +154,3 @@ class Harvester:
         if counters.received > counters.total:  # of an open batch that asked more than is selected now
             counters.total += 1
             counters.selected += 1
-
-    def _count(self, answer: Answer, cost: float | None) -> None:
-        lane = self._lane
-        lane.answers += 1
-        lane.prompt_tokens += answer.prompt_tokens or 0
-        lane.cached_tokens += answer.cached_tokens or 0
-        lane.completion_tokens += answer.completion_tokens or 0
-        lane.cost_usd += cost or 0.0

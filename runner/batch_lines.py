@@ -14,6 +14,7 @@ from runner.batch_file import read_custom_id
 from runner.outcome import TERMINAL, Answer, Fault, Kind
 from runner.redact import Redactor
 from runner.reply import read
+from runner.results import cost_of
 from runner.schema import Prices
 from store.batches import Key
 from store.identity import batch_row_id
@@ -142,14 +143,7 @@ class Maker:
 
     def cost(self, answer: Answer) -> float | None:
         """US dollars: as the provider states it, else by its prices less the discount."""
-        if answer.cost_usd is not None:
-            return answer.cost_usd
-        if self.prices is None or answer.prompt_tokens is None:
-            return None
-        full = self.prices.cost(
-            answer.prompt_tokens, answer.cached_tokens or 0, answer.completion_tokens or 0
-        )
-        return full * self.share
+        return cost_of(answer, self.prices, self.share)
 
     def row(self, batch: uuid.UUID, line: Line) -> PredictionRow | FailureRow:
         """The row of a line. Its id follows from batch and query, so that it can be told from a new one."""

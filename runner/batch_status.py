@@ -17,10 +17,12 @@ def snapshot(
 ) -> dict[str, Any]:
     """The whole run. `in_flight` is what open batches ask; what has to do with a pace is empty."""
     shown = [_model(model, now, wall_time) for model in models]
+    costs = [model["cost_usd"] for model in shown if model["cost_usd"] is not None]
     return {
         **about,
         "models": shown,
-        "cost_usd": sum(model["cost_usd"] or 0.0 for model in shown),
+        "cost_usd": sum(costs) if costs else None,
+        "unpriced": sum(model["unpriced"] for model in shown),
         "writer": {
             "backlog": writer.backlog,
             "committed": writer.committed,
@@ -57,13 +59,16 @@ def _model(model: BatchModel, now: float, wall_time: float) -> dict[str, Any]:
         "p95_s": None,
         **tokens,
         "cost_usd": lane.cost_usd,
+        "unpriced": lane.unpriced,
         "tries": tries,
         "refused": 0,
         "errors": {kind: count for kind, count in tries.items() if kind != "ok"},
         "last_error": lane.last_error,
         "last_error_age_s": wall_time - lane.last_error_at if lane.last_error else None,
     }
-    cost = lane.cost_usd if priced else None
+    known = lane.answers > lane.unpriced or (priced and not lane.unpriced)
+    cost = lane.cost_usd if known else None
+    unknown = lane.unpriced if known or priced else 0
     return {
         "model": model.settings.model,
         "model_key": model.settings.model_key,
@@ -78,7 +83,8 @@ def _model(model: BatchModel, now: float, wall_time: float) -> dict[str, Any]:
         "to_retry": 0,
         **tokens,
         "cost_usd": cost,
-        "projected_cost_usd": None if cost is None else counters.projected(cost),
+        "unpriced": unknown,
+        "projected_cost_usd": None if cost is None else counters.projected(cost, unknown),
         "asked_as": [model.route.model_id],
         "returned_models": dict(counters.returned_models),
         "other_models": others(counters.returned_models, [model.route.model_id]),

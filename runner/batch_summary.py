@@ -79,7 +79,7 @@ def summarise(
         pending=pending,
         beyond=beyond,
         seconds=last["seconds"],
-        cost_usd=last["cost_usd"],
+        cost_usd=last["cost_usd"] or 0.0,
         status=last,
         stopped_by=stopped_by,
         warnings=warnings(last["models"]),

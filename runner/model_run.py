@@ -24,7 +24,7 @@ from runner.lane import Lane, Permit
 from runner.outcome import PARKING, REQUEUED, TERMINAL, Answer, Fault, Kind
 from runner.posting import Poster
 from runner.redact import Redactor
-from runner.results import Item, Rows
+from runner.results import Item, Rows, cost_of
 from runner.retry import Retries
 from runner.router import Router
 from runner.settings import ModelSettings
@@ -259,7 +259,7 @@ class ModelRun:
 
     def _answered(self, permit: Permit, answer: Answer, latency_s: float, now: float) -> PredictionRow | None:
         item, lane = permit.item, permit.lane
-        cost = self.rows.cost(lane, answer)
+        cost = cost_of(answer, lane.route.prices)
         self.shared.budget.settle(permit.reserved_usd, permit.reserved_usd if cost is None else cost)
         lane.answered(answer, permit, now)
         if self.backlog.waits_behind and not lane.outage:

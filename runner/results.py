@@ -13,6 +13,7 @@ from store.rows import FailureRow, PredictionRow, now
 if TYPE_CHECKING:
     from tenacity import RetryCallState
 
+    from runner.schema import Prices
     from store.asking import PendingQuery
 
 _MOVE_ON_AFTER = 2
@@ -61,25 +62,26 @@ class Item:
             self.avoid = provider
 
 
+def cost_of(answer: Answer, prices: Prices | None, share: float = 1.0) -> float | None:
+    """US dollars: as the provider states it, else by its prices, of which `share` is to be paid.
+
+    None where neither is known. A stated 0 is no cost where there are prices: gateways state it for what
+    another account pays.
+    """
+    stated = answer.cost_usd
+    if stated or (stated is not None and prices is None):
+        return stated
+    if prices is None or answer.prompt_tokens is None:
+        return stated
+    return share * prices.cost(answer.prompt_tokens, answer.cached_tokens or 0, answer.completion_tokens or 0)
+
+
 class Rows:
     """Makes the rows of one model in one run."""
 
     def __init__(self, run_id: uuid.UUID, model_key: str) -> None:
         self._run_id = run_id
         self._model_key = model_key
-
-    @staticmethod
-    def cost(lane: Lane, answer: Answer) -> float | None:
-        """US dollars: as the provider states it, else by its prices; None where neither is known.
-
-        A stated 0 is no cost where there are prices: gateways state it for what another account pays.
-        """
-        prices = lane.route.prices
-        if answer.cost_usd or (prices is None and answer.cost_usd is not None):
-            return answer.cost_usd
-        if prices is None or answer.prompt_tokens is None:
-            return answer.cost_usd
-        return prices.cost(answer.prompt_tokens, answer.cached_tokens or 0, answer.completion_tokens or 0)
 
     def prediction(
         self, item: Item, lane: Lane, answer: Answer, latency_s: float, cost_usd: float | None

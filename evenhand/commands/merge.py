@@ -23,8 +23,9 @@ Examples:
 def command(other: Path, db: Path, as_json: bool) -> None:
     """Bring what the study OTHER has and this one has not into this one.
 
-    Cases, queries, models, runs, answers and what was given up; all or nothing. Merging twice adds nothing.
-    OTHER is not changed. Parts of a run (--shard) are brought together this way.
+    Cases, queries, models, runs, answers, what was given up, and batches that are still at a provider; all or
+    nothing. Merging twice adds nothing. OTHER is not changed. Parts of a run (--shard) are brought together
+    this way.
     """
     from store.merge import SharedTable, merge  # noqa: PLC0415
 

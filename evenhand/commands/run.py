@@ -233,6 +233,8 @@ def _run_to_end(work: Coroutine[Any, Any, RunSummary]) -> RunSummary:
 
 def print_run(summary: RunSummary, *, as_json: bool) -> None:
     """Say in a few lines what a run did."""
+    from runner.summary import dollars  # noqa: PLC0415
+
     if as_json:
         print_json(
             {
@@ -244,7 +246,7 @@ def print_run(summary: RunSummary, *, as_json: bool) -> None:
                 "pending": summary.pending,
                 "beyond_limit": summary.beyond,
                 "seconds": summary.seconds,
-                "cost_usd": summary.cost_usd,
+                "cost_usd": summary.status.get("cost_usd", summary.cost_usd),
                 "status": dict(summary.status),
             }
         )
@@ -252,9 +254,11 @@ def print_run(summary: RunSummary, *, as_json: bool) -> None:
     out = console()
     counts = ", ".join(f"{count:,} {outcome}" for outcome, count in summary.counts.items() if count)
     beyond = f" within the limit, {summary.beyond:,} beyond it" if summary.beyond else ""
+    cost = summary.status.get("cost_usd")
+    paid = "" if cost is None else f", {dollars(cost)}"
     out.print(
         f"Stored: {counts or 'nothing new'}. Still to ask: {summary.pending:,}{beyond}. "
-        f"{summary.seconds:,.0f} s, ${summary.cost_usd:,.4f}.",
+        f"{summary.seconds:,.0f} s{paid}.",
         markup=False,
     )
     for warning in summary.warnings:

@@ -32,7 +32,7 @@ def command(db: Path, aside: str | None, again: str | None, as_json: bool) -> No
     them, and the next `evenhand run` asks those queries again. RUN is an id or the beginning of one. While a
     run writes into the study its process lists them, and the output says so; nothing can be set aside then.
     """
-    from store import reach, runs  # noqa: PLC0415
+    from store import batches, reach, runs  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
 
     if aside and again:
@@ -42,6 +42,13 @@ def command(db: Path, aside: str | None, again: str | None, as_json: bool) -> No
         with open_study(db) as study:
             run_id = runs.set_aside(study, aside or again or "", aside=bool(aside))
             click.echo(f"Run {run_id} {'no longer counts' if aside else 'counts again'}.", err=as_json)
+            if waiting := [one for one in batches.open_batches(study, aside=True) if one.run_id == run_id]:
+                names = ", ".join(one.batch_id or "one not submitted" for one in waiting)
+                click.echo(
+                    f"Of its open batches ({names}) nothing is fetched now, and what they ask is to be asked "
+                    "again. --count-again takes them up again.",
+                    err=as_json,
+                )
             found = runs.list_runs(study)
     else:
         found, live = reach.wherever(lambda: _of_process(db), lambda: _of_file(db))
