@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from yarl import URL
 
 from runner.deadlines import Deadlines
-from runner.providers import Route
-from store.errors import BadInput
+from runner.providers import Route, check_key
+from runner.urls import proxy_for, with_path
+
+__all__ = ["USER_AGENT", "Address", "address_of", "new_session", "proxy_for"]
 
 USER_AGENT = "evenhand/0.1"
-_HERE = ("127.", "localhost", "::1", "[::1]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +53,12 @@ def address_of(route: Route, key: str | None, path: str = "/chat/completions") -
     Proxies are looked up here, once, as the environment names them (HTTPS_PROXY, NO_PROXY and so on);
     aiohttp's own `trust_env` would do it for every request. This machine is never reached through a proxy.
 
-    Raises BadInput when the key has characters that no header can carry.
+    Raises BadInput when the key has characters that no header can carry, or a proxy's variable no proxy.
     """
     assert route.base_url is not None, "usable() gives no route without an address"
     if key is not None:
-        value = os.environ.get(key, "").strip()
-        if not (value.isascii() and value.isprintable()):
-            raise BadInput(
-                f"The key in {key} has characters that no HTTP header can carry.",
-                hint=f"Set {key} again, without line breaks or quotes.",
-            )
-    url = route.base_url + path
+        check_key(key)
+    url = with_path(route.base_url, path)
     timeouts = route.timeouts
     return Address(
         url=URL(url),
@@ -76,16 +70,6 @@ def address_of(route: Route, key: str | None, path: str = "/chat/completions") -
         key_prefix=route.key_prefix,
         fixed_headers=dict(route.headers),
     )
-
-
-def proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for this URL, if any."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    if host.startswith(_HERE) or proxy_bypass(host):
-        return None
-    proxies = getproxies()
-    return proxies.get(parts.scheme) or proxies.get("all")
 
 
 def new_session() -> aiohttp.ClientSession:

@@ -12,9 +12,20 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from runner.schema import File, Limits, ModelOffer, Prices, Provider, ProviderKind, Style, Timeouts
+from runner.schema import (
+    File,
+    Limits,
+    ModelOffer,
+    Prices,
+    Provider,
+    ProviderKind,
+    Style,
+    Timeouts,
+)
 from runner.settings import ModelSettings
 from runner.toml_errors import explain
+from runner.toml_values import decided_elsewhere
+from runner.urls import proxy_for
 from store.errors import BadInput
 
 FILE_NAME = "providers.toml"
@@ -49,6 +60,24 @@ class Route:
         environ = os.environ if environ is None else environ
         return tuple(name for name in self.keys if environ.get(name, "").strip())
 
+    def check_environment(self, environ: Mapping[str, str] | None = None) -> None:
+        """Raise BadInput where a key that is set, or the proxy for this route's address, cannot be used."""
+        for name in self.keys_set(environ):
+            if name is not None:
+                check_key(name, environ)
+        if self.base_url is not None:
+            proxy_for(self.base_url)
+
+
+def check_key(name: str, environ: Mapping[str, str] | None = None) -> None:
+    """Raise BadInput when the key in this variable has characters that no header can carry."""
+    value = (os.environ if environ is None else environ).get(name, "").strip()
+    if not (value.isascii() and value.isprintable()):
+        raise BadInput(
+            f"The key in {name} has characters that no HTTP header can carry.",
+            hint=f"Set {name} again, without line breaks or quotes.",
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
@@ -75,8 +104,14 @@ class ModelEntry:
     ) -> ModelSettings:
         """The settings that this model takes: what it refuses (a temperature, say) is None in them.
 
-        Raises BadInput when a route does not say how to ask for this level of reasoning.
+        Raises BadInput when a route does not say how to ask for this level of reasoning, or `extra` has what
+        another setting or the runner decides: it would be sent, and something else recorded.
         """
+        for key in extra or {}:
+            if (place := decided_elsewhere(key)) is not None:
+                raise BadInput(
+                    f"The extra body must not hold {key}.", hint=f"{place[:1].upper()}{place[1:]}."
+                )
         first = self.routes[0].style
         if reasoning is not None:
             for route in self.routes:
@@ -102,9 +137,12 @@ class ModelEntry:
     def usable(self, environ: Mapping[str, str] | None = None) -> tuple[Route, ...]:
         """The routes that have a key (or need none) and an address.
 
-        Raises BadInput, naming the variables to set, when there is none.
+        Raises BadInput, naming the variables to set, when there is none, and where the environment has a key
+        or a proxy for one of them that cannot be used: what is wrong is told before anything is stored.
         """
         usable = tuple(route for route in self.routes if route.keys_set(environ) and route.base_url)
+        for route in usable:
+            route.check_environment(environ)
         if usable:
             return usable
         wanted = [f"{route.provider}: {' or '.join(route.keys)}" for route in self.routes if route.keys]
@@ -231,6 +269,8 @@ def load_providers(path: Path | None = None) -> Providers:
             f"{file} is not valid TOML: {error}.",
             hint="Mend that line: text stands in quotes, tables in [brackets], a key only once in its table.",
         ) from None
+    except ValueError:
+        raise BadInput(f"{file} has a number of thousands of digits.", hint="Write a smaller one.") from None
     try:
         parsed = File.model_validate(data)
     except ValidationError as error:

@@ -6,19 +6,34 @@ Nothing here holds a key: the file names environment variables, and those are re
 from __future__ import annotations
 
 import difflib
-import re
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
+
+from runner.toml_values import (
+    Dollars,
+    Fields,
+    InFlight,
+    Number,
+    Seconds,
+    Switch,
+    Whole,
+    argument,
+    between,
+    check_at,
+    check_model_name,
+    checked_base_url,
+    checked_name,
+    header_name,
+    one_line,
+    variable_name,
+)
 
 ProviderKind = Literal["api", "vllm", "embedded", "simulated"]
 AnswerFormat = Literal["none", "json_object", "json_schema", "grammar"]
 Counts = Literal["reserved", "used"]
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_LOOKS_LIKE_A_KEY = re.compile(r"(sk|pk|gsk|key|AIza|hf)[-_]|[A-Za-z0-9]{28,}")
-_ENDPOINT = "/chat/completions"
 _SECRET_HEADERS = frozenset({"authorization", "api-key", "x-api-key", "proxy-authorization", "cookie"})
 
 _P = TypeVar("_P", bound="Part")
@@ -27,7 +42,9 @@ _P = TypeVar("_P", bound="Part")
 class Part(BaseModel):
     """A table of the file. Unknown keys are errors that name the nearest known one."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=False, allow_inf_nan=False, hide_input_in_errors=True
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -56,21 +73,21 @@ class Part(BaseModel):
 class Limits(Part):
     """How much may be sent to one model with one key."""
 
-    requests_per_minute: float | None = Field(default=None, gt=0)
-    tokens_per_minute: float | None = Field(default=None, gt=0)
+    requests_per_minute: Annotated[Number, Field(gt=0), between(0.001, 1e9)] | None = None
+    tokens_per_minute: Annotated[Number, Field(gt=0), between(1, 1e12)] | None = None
     counts: Counts = "reserved"
     """What the token limit counts: prompt + max_tokens of each request, or the tokens really used."""
-    in_flight: int = Field(default=256, ge=1)
+    in_flight: InFlight = 256
     """The most requests open at once; the runner finds how many of these are good."""
-    start_in_flight: int = Field(default=8, ge=1)
+    start_in_flight: InFlight = 8
 
 
 class Prices(Part):
     """US dollars for a million tokens."""
 
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-    cached: float | None = Field(default=None, ge=0)
+    input: Dollars
+    output: Dollars
+    cached: Dollars | None = None
     """Of prompt tokens read from the provider's prefix cache; the price of `input` when not given."""
 
     def cost(self, prompt_tokens: int, cached_tokens: int, completion_tokens: int) -> float:
@@ -84,90 +101,68 @@ class Style(Part):
     """How this provider, or this model of it, wants its parameters."""
 
     max_tokens_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    temperature: bool = True
+    temperature: Switch = True
     """False: the model refuses a temperature, and none is sent."""
-    top_p: bool = True
-    seed: bool = True
+    top_p: Switch = True
+    seed: Switch = True
     answer_format: AnswerFormat = "none"
     """How the model is held to the schema of the answer: not at all, by `response_format`, by a grammar."""
-    reasoning: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
+    reasoning: dict[str, Fields] = Field(default_factory=dict)
     """What `--reasoning LEVEL` adds to the body here: {"low": {"reasoning_effort": "low"}}."""
-    body: dict[str, JsonValue] = Field(default_factory=dict)
+    body: Fields = Field(default_factory=dict)
     """Added to each body. For matters of transport only: it is no part of what identifies a model."""
 
 
 class Timeouts(Part):
     """Seconds."""
 
-    connect: float = Field(default=15, gt=0)
-    first_byte: float = Field(default=240, gt=0)
+    connect: Seconds = 15
+    first_byte: Seconds = 240
     """Until the reply begins; an answer that is not streamed begins when it is ready."""
-    total: float = Field(default=300, gt=0)
+    total: Seconds = 300
 
 
 class Vllm(Part):
     """How to start `vllm serve` when no server answers at the base URL."""
 
     start: bool = True
-    arguments: list[str] = Field(default_factory=list)
-    startup_s: float = Field(default=1200, gt=0)
+    arguments: list[Annotated[str, AfterValidator(argument)]] = Field(default_factory=list)
+    startup_s: Seconds = 1200
 
 
 class ModelOffer(Part):
     """A model that a provider serves; the table's name is our name for it, the same at every provider."""
 
-    id: str
+    id: Annotated[str, AfterValidator(checked_name)]
     """The provider's own name of it."""
     limits: Limits = Limits()
     prices: Prices | None = None
     style: Style = Style()
     timeouts: Timeouts = Timeouts()
-    context_tokens: int | None = Field(default=None, ge=1)
+    context_tokens: Annotated[Whole, between(1, 1e9)] | None = None
     note: str = ""
-
-
-def _variable_name(name: str) -> str:
-    """Refuse a key written in the file, without repeating it."""
-    if not _VARIABLE.match(name) or _LOOKS_LIKE_A_KEY.match(name):
-        raise PydanticCustomError(
-            "not_a_variable",
-            "must be the name of an environment variable, such as OPENAI_API_KEY, and never a key itself",
-        )
-    return name
-
-
-def _base_url(url: str) -> str:
-    if not re.match(r"https?://[^/\s]+", url) or "@" in url:
-        raise PydanticCustomError(
-            "base_url", "must be a URL that begins with http:// or https://, no password in it"
-        )
-    url = url.rstrip("/")
-    if url.endswith(_ENDPOINT):
-        raise PydanticCustomError(
-            "base_url",
-            "must end before /chat/completions, which is added: write {fix}",
-            {"fix": url.removesuffix(_ENDPOINT).rstrip("/")},
-        )
-    return url
 
 
 class Provider(Part):
     """One service; the order of these tables in the file is the order of failover."""
 
     kind: ProviderKind = "api"
-    base_url: Annotated[str, AfterValidator(_base_url)] | None = None
-    """Up to and without /chat/completions. The servers that we start ourselves need none."""
-    keys: list[Annotated[str, AfterValidator(_variable_name)]] = Field(default_factory=list)
+    base_url: Annotated[str, AfterValidator(checked_base_url)] | None = None
+    """Up to and without /chat/completions, which goes before a query (`?api-version=...`).
+
+    The servers that we start ourselves need none.
+    """
+    keys: list[Annotated[str, AfterValidator(variable_name)]] = Field(default_factory=list)
     """Names of environment variables, one a key; each that is set gets lanes of its own."""
-    key_header: str = "Authorization"
-    key_prefix: str = "Bearer "
-    headers: dict[str, str] = Field(default_factory=dict)
+    key_header: Annotated[str, AfterValidator(header_name)] = "Authorization"
+    key_prefix: Annotated[str, AfterValidator(one_line)] = "Bearer "
+    headers: dict[str, Annotated[str, AfterValidator(one_line)]] = Field(default_factory=dict)
     limits: Limits = Limits()
     style: Style = Style()
     timeouts: Timeouts = Timeouts()
     batch: bool = False
     """Offers the OpenAI Batch interface."""
-    batch_discount: float = Field(default=0.5, ge=0, le=1)
+    batch_discount: Number = Field(default=0.5, ge=0, le=1)
     vllm: Vllm = Vllm()
     models: dict[str, ModelOffer] = Field(default_factory=dict)
     note: str = ""
@@ -176,17 +171,37 @@ class Provider(Part):
     def _whole(self) -> Provider:
         if self.base_url is None and self.kind in ("api", "vllm"):
             raise PydanticCustomError("base_url", "base_url is missing: the address up to /chat/completions")
+        if self.batch and "?" in (self.base_url or ""):
+            raise PydanticCustomError(
+                "base_url",
+                "cannot have a query (?...) together with `batch = true`: leave one of the two out",
+                {"path": ("base_url",)},
+            )
+        self._check_headers()
+        _check_start(self.limits, self.limits, ())
+        for name, offer in self.models.items():
+            check_at(("models", name), check_model_name, name)
+            _check_start(offer.limits, offer.limits.over(self.limits), ("models", name))
+        return self
+
+    def _check_headers(self) -> None:
         secret = sorted(name for name in self.headers if name.lower() in _SECRET_HEADERS)
         if secret:
             raise PydanticCustomError(
                 "secret_header",
                 "headers must not hold {name}: name the variable in `keys`, its header in `key_header`",
-                {"name": secret[0]},
+                {"name": secret[0], "path": ("headers", secret[0])},
             )
-        _check_start(self.limits, self.limits, ())
-        for name, offer in self.models.items():
-            _check_start(offer.limits, offer.limits.over(self.limits), ("models", name))
-        return self
+        seen = {self.key_header.lower()} if self.keys else set()
+        for name in self.headers:
+            check_at(("headers", name), header_name, name)
+            if name.lower() in seen:
+                raise PydanticCustomError(
+                    "header_name",
+                    "would be sent twice: `key_header` or another header is the same; leave one of them out",
+                    {"path": ("headers", name)},
+                )
+            seen.add(name.lower())
 
 
 def _check_start(given: Limits, whole: Limits, where: tuple[str, ...]) -> None:
@@ -214,6 +229,7 @@ class File(Part):
         """Routes of one model must ask alike, or failover would mix two models under one name."""
         manner: dict[str, tuple[str, dict[str, Any]]] = {}
         for provider_name, provider in self.providers.items():
+            check_at(("providers", provider_name), checked_name, provider_name)
             for model, offer in provider.models.items():
                 style = offer.style.over(provider.style)
                 mine = {"answer_format": style.answer_format, "temperature": style.temperature}

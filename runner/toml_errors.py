@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from store.errors import BadInput
 
-_HEADER = re.compile(r"\s*\[+\s*([^\]#]+?)\s*\]+\s*(#.*)?$")
 _ONE = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""
+_HEADER = re.compile(rf"\s*\[+\s*({_ONE}(?:\s*\.\s*{_ONE})*)\s*\]+\s*(#.*)?$")
 _KEY = re.compile(rf"\s*({_ONE}(?:\s*\.\s*{_ONE})*)\s*=")
 _PIECE = re.compile(_ONE)
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
@@ -24,7 +24,8 @@ def dotted(path: Sequence[str | int]) -> str:
         if isinstance(piece, int):
             pieces[-1] += f"[{piece}]"
         else:
-            pieces.append(piece if _BARE.match(piece) else f'"{piece}"')
+            shown = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in piece)
+            pieces.append(shown if _BARE.match(shown) else f'"{shown}"')
     return ".".join(pieces)
 
 
@@ -37,7 +38,7 @@ def line_of(text: str, path: Sequence[str | int]) -> int | None:
     wanted = tuple(piece for piece in path if isinstance(piece, str))
     best, depth = None, 0
     table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if header := _HEADER.match(line):
             table = here = _pieces(header[1])
         elif key := _KEY.match(line):

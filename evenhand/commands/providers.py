@@ -32,8 +32,8 @@ Examples:
 def command(path: Path | None, ready: bool, as_json: bool) -> None:
     """List providers, models, limits and prices, and say which keys are set.
 
-    Checks providers.toml as it reads it. A key is never shown: only the name of the environment variable that
-    should hold it, and whether it is set.
+    Checks providers.toml as it reads it, and the keys and proxies in the environment. A key is never shown:
+    only the name of the environment variable that should hold it, and whether it is set.
     """
     from runner import load_providers  # noqa: PLC0415
 
@@ -42,8 +42,25 @@ def command(path: Path | None, ready: bool, as_json: bool) -> None:
     rows = [_row(route) for route in routes if not ready or _is_ready(route)]
     if as_json:
         print_json(rows)
-        return
-    _print_table(rows, providers.path)
+    else:
+        _print_table(rows, providers.path)
+    _check_environment(routes)
+
+
+def _check_environment(routes: list[Route]) -> None:
+    """Raise what a run would raise, of all routes together; the list above is shown all the same."""
+    from store.errors import BadInput  # noqa: PLC0415
+
+    found: dict[str, BadInput] = {}
+    for route in routes:
+        try:
+            if _is_ready(route):
+                route.check_environment()
+        except BadInput as error:
+            found.setdefault(error.message, error)
+    if found:
+        hints = dict.fromkeys(error.hint for error in found.values() if error.hint)
+        raise BadInput("\n".join(found), hint="\n".join(hints))
 
 
 def _is_ready(route: Route) -> bool:
@@ -72,8 +89,10 @@ def _row(route: Route) -> dict[str, Any]:
 
 def _print_table(rows: list[dict[str, Any]], path: Path) -> None:
     from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
 
-    table = Table(title=f"Models in {path}", title_justify="left")
+    # As Text: a name with brackets in it is no markup.
+    table = Table(title=Text(f"Models in {path}", style="table.title"), title_justify="left")
     table.add_column("model", overflow="fold")
     table.add_column("provider", no_wrap=True)
     table.add_column("requests, tokens/min", justify="right")
@@ -88,7 +107,7 @@ def _print_table(rows: list[dict[str, Any]], path: Path) -> None:
             key = f"{row['keys'][0]} not set"
         limits = f"{_short(row['requests_per_minute'])}, {_short(row['tokens_per_minute'])}"
         prices = f"{_short(row['usd_per_million_input'])}, {_short(row['usd_per_million_output'])}"
-        table.add_row(row["model"], row["provider"], limits, prices, key)
+        table.add_row(Text(row["model"]), Text(row["provider"]), limits, prices, key)
     console().print(table)
     waiting = sum(not row["ready"] for row in rows)
     if waiting:
