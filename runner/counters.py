@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from runner.outcome import Answer, Fault, Kind
+from runner.outcome import MOST_USD, Answer, Fault, Kind
 
 if TYPE_CHECKING:
     from store.writer import Row
@@ -18,8 +18,6 @@ _GROWTH = math.log(1.12)
 _BUCKETS = 140  # up to about two hours
 _MOST_REASONS = 50
 _SHOWN_REASONS = 5
-_MOST_USD = 10_000.0
-"""A server that states more for one answer states no cost, and two of 1e308 would add up to infinity."""
 _QUIET_S = 20.0
 """Shorter than this, nothing settled means nothing: commits come once a second, and may be slow."""
 _LONG = 4
@@ -101,7 +99,7 @@ class LaneCounters:
         self.prompt_tokens += answer.prompt_tokens or 0
         self.cached_tokens += answer.cached_tokens or 0
         self.completion_tokens += answer.completion_tokens or 0
-        if cost_usd is None or not 0.0 <= cost_usd <= _MOST_USD:  # not so for NaN either
+        if cost_usd is None or not 0.0 <= cost_usd <= MOST_USD:  # not so for NaN either
             self.unpriced += 1
         else:
             self.cost_usd += cost_usd

@@ -10,6 +10,10 @@ _CHANGING = re.compile(r"\b[0-9a-f-]{8,}\b|\d+")
 """Parts of a message that say which request it is about."""
 
 
+MOST_USD = 10_000.0
+"""A server that states more for one answer states no cost, and two of 1e308 would add up to infinity."""
+
+
 class Kind(StrEnum):
     """What a request came to; tries are counted by these."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from runner.outcome import Answer, Fault, Kind
+from runner.outcome import MOST_USD, Answer, Fault, Kind
 from runner.redact import Redactor, without_keys
 from runner.server_limits import retry_after
 
@@ -43,7 +43,6 @@ _TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
 _THINK_END = "</think>"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST_TOKENS = 2**31 - 1
-_MOST_USD = 1e6  # a single answer never cost more; what says so is broken
 _NUMBER = (int, float)  # `int | float` would be put together again for every answer
 
 
@@ -167,7 +166,7 @@ def _read_usage(answer: Answer, usage: dict[str, Any]) -> None:
         cached = usage.get("prompt_cache_hit_tokens", usage.get("cached_tokens"))
     answer.cached_tokens = _count(cached)
     cost = usage.get("cost")
-    answer.cost_usd = float(cost) if isinstance(cost, _NUMBER) and 0 <= cost <= _MOST_USD else None
+    answer.cost_usd = float(cost) if isinstance(cost, _NUMBER) and 0 <= cost <= MOST_USD else None
 
 
 def _count(value: Any) -> int | None:

@@ -379,8 +379,11 @@ async def test_a_cost_stated_without_prices_is_shown(study, serve, ask):
 async def test_a_cost_beyond_sense_is_not_known(study, serve, ask):
     fill_study(study, 3, 2)
     server = await serve(lambda call: completion(cost=1e308))
-    summary = await ask(providers(a={"base_url": server.base_url, "offer": PRICES}))
-    assert summary.status["models"][0]["unpriced"] == 6
+    summary = await ask(providers(a={"base_url": server.base_url}))
+    assert summary.status["models"][0]["cost_usd"] is None
+    priced = providers(a={"base_url": server.base_url, "offer": PRICES})
+    summary = await ask(priced, settings={"temperature": 0.5})
+    assert 0 < summary.status["models"][0]["cost_usd"] < 1, "by its listed prices"
     assert "Infinity" not in json_line(summary.status)[0]
 
 
