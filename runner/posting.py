@@ -161,6 +161,7 @@ def inner_calls_are_known() -> bool:
         connect.bind(None, None, [], None)
         inspect.signature(ResponseHandler.set_response_params).bind(None, read_until_eof=True)
         inspect.signature(ResponseHandler.read).bind(None)
+        inspect.signature(aiohttp.ClientRequest).bind("POST", None, headers=None, loop=None, session=None)
     except (AttributeError, TypeError):
         return False
     return inspect.iscoroutinefunction(aiohttp.BaseConnector.connect)
