@@ -125,13 +125,13 @@ class ModelEntry:
             model=self.model,
             kind=self.kind,
             temperature=temperature if first.temperature else None,
-            top_p=top_p if first.top_p else None,
+            top_p=top_p if all(route.style.top_p for route in self.routes) else None,
             max_tokens=max_tokens,
-            seed=seed if first.seed else None,
+            seed=seed if all(route.style.seed for route in self.routes) else None,
             system_text=system_text,
             answer_format=first.answer_format,
             reasoning=reasoning,
-            extra=dict(extra or {}),
+            extra={**first.answering_body, **(extra or {})},
         )
 
     def usable(self, environ: Mapping[str, str] | None = None) -> tuple[Route, ...]:

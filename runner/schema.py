@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from pydantic_core import PydanticCustomError
 
 from runner.toml_values import (
+    TRANSPORT,
     Dollars,
     Fields,
     InFlight,
@@ -110,7 +111,12 @@ class Style(Part):
     reasoning: dict[str, Fields] = Field(default_factory=dict)
     """What `--reasoning LEVEL` adds to the body here: {"low": {"reasoning_effort": "low"}}."""
     body: Fields = Field(default_factory=dict)
-    """Added to each body. For matters of transport only: it is no part of what identifies a model."""
+    """Added to each body. What an answer may depend on (top_k, say) is part of what identifies a model."""
+
+    @property
+    def answering_body(self) -> dict[str, Any]:
+        """Those fields of `body` on which an answer may depend."""
+        return {name: value for name, value in self.body.items() if name not in TRANSPORT}
 
 
 class Timeouts(Part):
@@ -232,7 +238,11 @@ class File(Part):
             check_at(("providers", provider_name), checked_name, provider_name)
             for model, offer in provider.models.items():
                 style = offer.style.over(provider.style)
-                mine = {"answer_format": style.answer_format, "temperature": style.temperature}
+                mine = {
+                    "answer_format": style.answer_format,
+                    "temperature": style.temperature,
+                    "body": style.answering_body,
+                }
                 first, theirs = manner.setdefault(model, (provider_name, mine))
                 for key, value in mine.items():
                     if value != theirs[key]:

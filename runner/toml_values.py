@@ -52,6 +52,15 @@ _DECIDED = {
 """Fields of a body that a setting or the runner decides, and where."""
 
 
+TRANSPORT = frozenset(
+    {
+        *("cache_prompt", "metadata", "prompt_cache_key", "safety_identifier", "service_tier", "store"),
+        *("usage", "user"),
+    }
+)
+"""Fields of a body on which no answer depends."""
+
+
 def decided_elsewhere(key: str) -> str | None:
     """Where a field of the body is decided, if a setting or the runner decides it.
 

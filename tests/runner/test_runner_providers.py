@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
+from runner_world import providers as of_tables
 
 from runner.providers import find, load_providers
 from store.errors import BadInput
@@ -208,3 +210,31 @@ def test_a_public_name_stays_what_it_is_however_often_it_is_imported():
         import_module(first.__module__)
         assert getattr(runner, name) is first
         assert callable(first), name
+
+
+def test_a_body_that_can_change_answers_makes_another_model():
+    def key(**body):
+        table = {"base_url": "http://h/v1", "style": {"body": body}}
+        return of_tables(a=table).resolve("judge").settings().model_key
+
+    assert key(top_k=1) != key(top_k=50)
+    assert key(top_k=1) != key()
+    assert key(usage={"include": True}, user="u") == key()
+    entry = of_tables(a={"base_url": "http://h/v1", "style": {"body": {"top_k": 1, "user": "u"}}}).resolve(
+        "judge"
+    )
+    settings = entry.settings(extra={"min_p": 0.1})
+    assert settings.hashed()["extra_body"] == {"top_k": 1, "min_p": 0.1}
+
+
+def test_failover_may_not_mix_two_manners_of_asking():
+    with pytest.raises(ValidationError, match="a and b offer judge with different body"):
+        of_tables(
+            a={"base_url": "http://h/v1", "style": {"body": {"top_k": 1}}}, b={"base_url": "http://i/v1"}
+        )
+    both = of_tables(
+        a={"base_url": "http://h/v1", "style": {"body": {"user": "u"}}},
+        b={"base_url": "http://i/v1", "style": {"seed": False, "top_p": False}},
+    )
+    settings = both.resolve("judge").settings(seed=3, top_p=0.9)
+    assert (settings.seed, settings.top_p) == (None, None), "as one of the two would not get them"
