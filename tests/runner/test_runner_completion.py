@@ -194,6 +194,52 @@ async def test_both_ways_send_the_same_and_keep_the_connection(monkeypatch: pyte
     assert [line for line in first[0] if line.lower().startswith("user-agent")] == ["user-agent: mine"]
 
 
+async def test_a_second_reply_to_an_earlier_query_is_read_as_nobodys_answer() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                _, asked = await _request(reader)
+                body = json.dumps(completion(asked.decode())).encode()
+                writer.write(head(f"Content-Length: {len(body)}") + body)
+                await writer.drain()
+                await asyncio.sleep(0.02)
+                writer.write(head(f"Content-Length: {len(body)}") + body)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1") as server:
+        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        async with new_session() as session:
+            poster = Poster(session, address(base_url))
+            for number in range(4):
+                sent = await complete(poster, str(number).encode(), Redactor(()))
+                assert isinstance(sent.result, Answer)
+                assert sent.result.text == str(number)
+                await asyncio.sleep(0.08)
+
+
+async def test_a_server_that_answers_before_it_has_read_gets_no_more_on_that_connection() -> None:
+    connections = []
+    body = json.dumps(completion("早")).encode()
+    done = asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(head(f"Content-Length: {len(body)}") + body)
+        await done.wait()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", limit=1 << 16) as server:
+        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        async with new_session() as session:
+            poster = Poster(session, address(base_url))
+            for _ in range(2):
+                sent = await complete(poster, b" " * (32 << 20), Redactor(()))
+                assert isinstance(sent.result, Answer)
+        done.set()
+    assert len(connections) == 2
+
+
 async def test_a_request_that_is_given_up_closes_its_connection(direct: bool) -> None:
     closed = asyncio.Event()
 
