@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import aiohttp
 
 from runner.outcome import Answer, Fault, Kind
-from runner.posting import LONGEST_BODY, NoHttp, Poster, TooLong
+from runner.posting import LONGEST_BODY, NoHttp, Poster, SecondReply, TooLong
 from runner.redact import Redactor
 from runner.reply import read
 
@@ -45,8 +45,14 @@ async def complete(poster: Poster, body: bytes, redactor: Redactor) -> Sent:
         result = Fault(Kind.BAD_BODY, f"the body is longer than {LONGEST_BODY >> 20} MB")
     except aiohttp.ClientPayloadError as error:
         result = Fault(Kind.BAD_BODY, redactor.clean(f"the body broke off: {_says(error)}"))
+    except SecondReply:
+        result = Fault(Kind.CONNECTION, "the server sent its reply to an earlier query once more")
     except NoHttp as error:
         result = Fault(Kind.BAD_BODY, redactor.clean(f"no HTTP: {error}"))
+    except aiohttp.ClientConnectorCertificateError as error:
+        why = redactor.clean(str(error.certificate_error))
+        message = f"its certificate is not trusted; SSL_CERT_FILE may name authorities of your own: {why}"
+        result = Fault(Kind.CONNECTION, message, unreached=True)
     except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError, ValueError) as error:
         unreached = isinstance(error, aiohttp.ClientConnectorError)
         result = Fault(Kind.CONNECTION, redactor.clean(_says(error)), unreached=unreached)

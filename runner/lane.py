@@ -29,8 +29,8 @@ _SAME_REJECTION = 25
 _ISOLATED = 0.1
 _BACKOFF_S = 0.25
 _LONGEST_BACKOFF_S = 60.0
-_LONGEST_BACKOFF_FOR_LAST_S = 5.0
-"""Where only queries are left at which the server has failed: most likely it is they that are the trouble."""
+_LONGEST_BACKOFF_AT_QUERIES_S = 2.0
+"""Where a server that has answered takes queries and fails at them: it may be they that are the trouble."""
 _LAST_TRY_S = 0.1
 _LEARN = 0.05
 _YEAR_S = 365 * 86_400.0
@@ -228,11 +228,11 @@ class Lane:
             self._back_off(now)
         self._lose_patience(fault, self._options.outage_s, now)
 
-    def failed(self, fault: Fault, permit: Permit, now: float, *, nothing_new: bool = False) -> None:
+    def failed(self, fault: Fault, permit: Permit, now: float) -> None:
         """The server failed, or was not reached, or has no such model.
 
-        A query that fails while others, sent later, are answered is itself the trouble, and no sign of an
-        outage. `nothing_new`: every query that is left has failed before.
+        A query at which the server fails while others, sent later, are answered is itself the trouble, and no
+        sign of an outage; but nobody is to blame for a connection that is refused or breaks.
         """
         item = permit.item
         if item.last_failed_at < self._answered_sent_at:
@@ -242,7 +242,8 @@ class Lane:
             self.limit.overloaded(permit.sent_at, now)
         if fault.retry_after is not None:
             self._pause(fault.retry_after, now)
-        if item.is_culprit and not self.outage:
+        at_query = fault.at_the_query or (fault.kind is Kind.TIMEOUT and not fault.unreached)
+        if item.is_culprit and at_query and not self.outage:
             return
         self._trouble(now)
         if len(self._failing) < OUTAGE_AFTER:
@@ -254,8 +255,8 @@ class Lane:
             self.outage = True
             self.limit.probe()
             if permit.sent_at > self._backed_off_at:
-                lone = nothing_new and fault.at_the_query and not never
-                self._back_off(now, left, _LONGEST_BACKOFF_FOR_LAST_S if lone else _LONGEST_BACKOFF_S)
+                soon = fault.at_the_query and not never
+                self._back_off(now, left, _LONGEST_BACKOFF_AT_QUERIES_S if soon else _LONGEST_BACKOFF_S)
             self._lose_patience(fault, self._options.outage_s, now)
         if left <= 0:
             self.park(f"{self.name}: {self._first_patience.why(fault, now)}")

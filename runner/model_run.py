@@ -40,7 +40,7 @@ AFTER_REFUSAL_S = 0.5
 """A query waits so long where the server refused it without a word on when to come back."""
 MOST_PROBES = 12
 """Tries of one query in outages of its lane that cost it nothing; beyond, the query itself is the trouble."""
-MOST_LAST_PROBES = 6
+MOST_LAST_PROBES = 3
 """So many where nothing but such queries is left, and the server takes them and fails at them."""
 
 
@@ -292,13 +292,12 @@ class ModelRun:
             lane.refuse_key(fault)
             self.backlog.again([item])
             return None
-        nothing_new = self.backlog.nothing_new
-        lane.failed(fault, permit, now, nothing_new=nothing_new)
+        lane.failed(fault, permit, now)
         if lane.parked is not None:
             self.backlog.again([item])
             return None
         if lane.outage:  # the lane's fault, not the query's: it costs no try
-            lone = nothing_new and fault.at_the_query and lane.has_answered
+            lone = self.backlog.nothing_new and fault.at_the_query and lane.has_answered
             if item.probes < (MOST_LAST_PROBES if lone else MOST_PROBES):
                 item.probes += 1
                 self.backlog.behind(item)

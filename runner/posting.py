@@ -13,6 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import itertools
+import re
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +28,10 @@ from multidict import CIMultiDict
 from runner.address import Address
 from runner.deadlines import Exchange
 
+_ID = re.compile(rb'"id"\s*:\s*"([^"]+)"')
+_ID_WITHIN = 300
+"""Of the beginning of a body."""
+_MOST_RECENT = 4096
 LONGEST_BODY = 8 << 20
 """Bytes of a reply, unpacked, that are read; a few MB compressed can be many GB."""
 
@@ -35,6 +42,41 @@ class TooLong(Exception):
 
 class NoHttp(Exception):
     """What came is no HTTP."""
+
+
+class SecondReply(Exception):
+    """What came belongs to an earlier query."""
+
+
+class SecondReplies:
+    """Tells replies that belong to an earlier query of the same connection, by the completion's id.
+
+    HTTP/1.1 pairs replies with requests by their order alone: after a reply too many, every later answer of
+    the connection would be stored under the wrong query. A server that does not give each completion an id of
+    its own is found out by the same id on two connections, and let pass.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._count = itertools.count()
+        self._recent: dict[bytes, int] = {}
+        self._ids_differ = True
+
+    def has(self, connection: Any, body: bytes) -> bool:
+        """Whether this body came on the connection before."""
+        if not self._ids_differ or (found := _ID.search(body, 0, _ID_WITHIN)) is None:
+            return False
+        number = self._numbers.get(connection)
+        if number is None:
+            number = self._numbers[connection] = next(self._count)
+        first = self._recent.get(found[1])
+        if first is None:
+            self._recent[found[1]] = number
+            if len(self._recent) > _MOST_RECENT:
+                del self._recent[next(iter(self._recent))]
+        elif first != number:
+            self._ids_differ = False
+        return first == number
 
 
 @dataclass(slots=True)
@@ -55,6 +97,7 @@ class Poster:
         self._connector: Any = session.connector
         self._request: Any = None
         self._head = b""
+        self._second_replies = SecondReplies()
         if direct and address.proxy is None and inner_calls_are_known():
             self._prepare()
 
@@ -69,7 +112,7 @@ class Poster:
         Raises:
             TimeoutError: no connection in time.
             aiohttp.ClientError, OSError: no connection, or it broke off.
-            TooLong, NoHttp: as they say.
+            TooLong, NoHttp, SecondReply: as they say.
         """
         if self._request is None:
             return await self._post_by_session(body, exchange)
@@ -98,7 +141,11 @@ class Poster:
         except BaseException:
             connection.close()
             raise
-        if transport.get_write_buffer_size():  # answered before it had read all: the rest is still to go out
+        if self._second_replies.has(protocol, reply.body):
+            connection.close()
+            raise SecondReply
+        # What was answered before it was read has its rest still to go out.
+        if transport.get_write_buffer_size() or _may_come_again(reply.status):
             connection.close()
         else:
             connection.release()
@@ -116,7 +163,10 @@ class Poster:
                 allow_redirects=False,
             ) as response:
                 exchange.headers = response.headers
-                return Reply(response.status, response.headers, await _whole(response.content))
+                reply = Reply(response.status, response.headers, await _whole(response.content))
+                if _may_come_again(reply.status):
+                    response.close()
+                return reply
         except aiohttp.ClientResponseError as error:
             raise NoHttp(error.message) from error
 
@@ -144,6 +194,11 @@ class Poster:
         if address.key is None:
             return b"Content-Length: "
         return f"{address.key_header}: {address.key_value()}\r\nContent-Length: ".encode()
+
+
+def _may_come_again(status: int) -> bool:
+    """A gateway that has given up may send the answer after all: it would be read as the next query's."""
+    return status >= 500 or status == 408
 
 
 async def _whole(payload: aiohttp.StreamReader) -> bytes:

@@ -21,8 +21,8 @@ _LOOKS_LIKE_A_KEY = re.compile(r"(sk|pk|gsk|key|AIza|hf)[-_]|[A-Za-z0-9]{28,}")
 _ENDPOINT = "/chat/completions"
 _OUR_HEADERS = frozenset(
     {
-        *("connection", "content-encoding", "content-length", "content-type", "expect", "keep-alive"),
-        *("proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"),
+        *("connection", "content-encoding", "content-length", "content-type", "expect", "host"),
+        *("keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"),
     }
 )
 """What the runner and HTTP itself say with each request."""

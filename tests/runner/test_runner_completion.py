@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import itertools
 import json
 import tracemalloc
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 
 import aiohttp
@@ -163,7 +164,6 @@ async def test_both_ways_send_the_same_and_keep_the_connection(monkeypatch: pyte
     monkeypatch.setenv("A_KEY", "sk-planted-0123456789")
     seen: list[tuple[int, list[str], bytes]] = []
     connections = 0
-    body = json.dumps(completion("{}")).encode()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal connections
@@ -171,6 +171,7 @@ async def test_both_ways_send_the_same_and_keep_the_connection(monkeypatch: pyte
         try:
             while True:
                 seen.append((connections, *await _request(reader)))
+                body = json.dumps({**completion("{}"), "id": f"c-{len(seen)}"}).encode()
                 writer.write(head(f"Content-Length: {len(body)}") + body)
         except asyncio.IncompleteReadError:
             writer.close()
@@ -216,6 +217,73 @@ async def test_a_second_reply_to_an_earlier_query_is_read_as_nobodys_answer() ->
                 assert isinstance(sent.result, Answer)
                 assert sent.result.text == str(number)
                 await asyncio.sleep(0.08)
+
+
+@pytest.mark.parametrize("gateway", [True, False])
+async def test_no_reply_too_many_moves_answers_to_the_next_query(gateway: bool) -> None:
+    """A gateway that gives up and passes the answer on later, or a server that sends each reply twice."""
+    asked = itertools.count()
+    gone: set[asyncio.Task[None]] = set()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async def later(reply: bytes) -> None:
+            await asyncio.sleep(0.003)
+            writer.write(reply)
+
+        try:
+            while True:
+                _, sent = await _request(reader)
+                number = next(asked)
+                await asyncio.sleep(0.002)
+                body = json.dumps({**completion(sent.decode()), "id": f"c-{number}"}).encode()
+                reply = head(f"Content-Length: {len(body)}") + body
+                odd = not gateway or number % 7 == 3
+                late = b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n\r\n"
+                writer.write(late if odd and gateway else reply)
+                if odd:
+                    gone.add(asyncio.create_task(later(reply)))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    results: dict[str, str] = {}
+    async with await asyncio.start_server(answer, "127.0.0.1") as server:
+        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        async with new_session() as session:
+            poster = Poster(session, address(base_url))
+
+            async def ask(numbers: Iterator[int]) -> None:
+                for number in numbers:
+                    for _ in range(20):
+                        got = await complete(poster, str(number).encode(), Redactor(()))
+                        if isinstance(got.result, Answer):
+                            results[str(number)] = got.result.text
+                            break
+
+            numbers = iter(range(200))
+            await asyncio.gather(*(ask(numbers) for _ in range(4)))
+            await asyncio.gather(*gone, return_exceptions=True)
+    assert results == {str(number): str(number) for number in range(200)}
+
+
+async def test_a_server_with_one_id_for_all_is_let_pass() -> None:
+    body = json.dumps(completion("{}")).encode()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                await _request(reader)
+                writer.write(head(f"Content-Length: {len(body)}") + body)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1") as server:
+        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        async with new_session() as session:
+            poster = Poster(session, address(base_url))
+            kinds = [
+                isinstance((await complete(poster, b"{}", Redactor(()))).result, Answer) for _ in range(20)
+            ]
+    assert kinds == [True, False, *[True] * 18], "asked once more on another connection, and believed"
 
 
 async def test_a_server_that_answers_before_it_has_read_gets_no_more_on_that_connection() -> None:

@@ -682,7 +682,7 @@ async def test_queries_that_always_fail_are_given_up_while_the_others_are_answer
     study, serve, ask, monkeypatch, reply, share
 ):
     monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
-    monkeypatch.setattr("runner.lane._LONGEST_BACKOFF_FOR_LAST_S", 0.02)
+    monkeypatch.setattr("runner.lane._LONGEST_BACKOFF_AT_QUERIES_S", 0.02)
     fill_study(study, 100, 4)
     bad = {f"{n}号案" for n in range(100) if n % round(1 / share) == 1}
     code = 500 if "error" in reply else 200
@@ -702,7 +702,7 @@ async def test_a_resumed_run_gives_up_what_fails_though_it_never_answered_itself
     study, serve, ask, monkeypatch
 ):
     monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
-    monkeypatch.setattr("runner.lane._LONGEST_BACKOFF_FOR_LAST_S", 0.02)
+    monkeypatch.setattr("runner.lane._LONGEST_BACKOFF_AT_QUERIES_S", 0.02)
     monkeypatch.setattr(patience, "ERRORS_S", 0.5)
     fill_study(study, 5, 4)
     broken = []
@@ -714,6 +714,28 @@ async def test_a_resumed_run_gives_up_what_fails_though_it_never_answered_itself
     second = await ask(tables, within_s=30)
     assert (second.counts, second.pending) == ({"failed": 16}, 0)
     assert "16 were given up (16 failed)" in second.message
+
+
+async def test_a_query_that_failed_once_is_not_given_up_because_the_server_is_down(
+    study, serve, ask, monkeypatch
+):
+    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lane._LONGEST_BACKOFF_S", 0.1)
+    fill_study(study, 30, 4)
+    seen, down = {}, {"until": None}
+
+    def reply(call):
+        seen[call.prompt] = seen.get(call.prompt, 0) + 1
+        if "值3" in call.prompt and seen[call.prompt] <= 2:
+            return status(500)
+        if seen[call.prompt] == 3 and down["until"] is None:
+            down["until"] = call.at + 1.5
+        return status(503) if down["until"] is not None and call.at < down["until"] else completion()
+
+    server = await serve(reply)
+    summary = await ask(providers(a={"base_url": server.base_url}), max_tries=4)
+    assert down["until"] is not None
+    assert summary.counts == {"answered": 120}
 
 
 async def test_in_an_outage_what_never_failed_is_asked_first(study, serve, ask, monkeypatch):
