@@ -1,18 +1,20 @@
-"""A loopback server that costs next to nothing: one fixed completion for whatever it is asked.
+"""A loopback server that costs next to nothing: one completion, with an id of its own, whatever is asked.
 
 The benchmarks compare clients, so the server must never be what is waited for. It reads no JSON and answers
-from one prepared block of bytes. Alone, `python -m benchmarks.replying_server [DELAY_S]` prints its port.
+from one prepared block of bytes, into which only the id is written. Alone,
+`python -m benchmarks.replying_server [DELAY_S]` prints its port.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import sys
 from typing import cast
 
 ANSWER = {
-    "id": "chatcmpl-1",
+    "id": "chatcmpl-%012d",
     "object": "chat.completion",
     "created": 1700000000,
     "model": "judge-1",
@@ -39,14 +41,16 @@ ANSWER = {
 
 def _response() -> bytes:
     body = json.dumps(ANSWER, ensure_ascii=False).encode()
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    length = len(body) - len("%012d") + 12
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
     return head.encode() + body
 
 
 class Replying(asyncio.Protocol):
     """Counts bytes up to the end of each request and sends the answer."""
 
-    response = _response()
+    before, after = _response().split(b"%012d")
+    numbers = itertools.count()
     delay_s = 0.0
 
     def __init__(self) -> None:
@@ -77,7 +81,7 @@ class Replying(asyncio.Protocol):
 
     def _answer(self) -> None:
         if not self.transport.is_closing():
-            self.transport.write(self.response)
+            self.transport.write(b"%b%012d%b" % (self.before, next(self.numbers), self.after))
 
 
 async def _main() -> None:

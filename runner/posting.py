@@ -16,6 +16,7 @@ import inspect
 import itertools
 import re
 import weakref
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +60,7 @@ class SecondReplies:
     def __init__(self) -> None:
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._count = itertools.count()
-        self._recent: dict[bytes, int] = {}
+        self._recent: OrderedDict[bytes, int] = OrderedDict()  # a dict finds its first ever more slowly
         self._ids_differ = True
 
     def has(self, connection: Any, body: bytes) -> bool:
@@ -73,7 +74,7 @@ class SecondReplies:
         if first is None:
             self._recent[found[1]] = number
             if len(self._recent) > _MOST_RECENT:
-                del self._recent[next(iter(self._recent))]
+                self._recent.popitem(last=False)
         elif first != number:
             self._ids_differ = False
         return first == number

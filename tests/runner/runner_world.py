@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from store.prompt import render
 TEXT = "被告人李某于某日在商场内窃取手机一部。{{sex}}经鉴定，该手机价值人民币三千元。"
 USER = "案情如下：\n{{document}}\n请以JSON作答。"
 COLLECTION = "cases"
+_numbers = itertools.count()
 SCHEMA = {"type": "object", "properties": {"刑期": {"type": "integer"}}, "required": ["刑期"]}
 
 
@@ -48,7 +50,7 @@ def fill_study(
 def completion(text: str = "有期徒刑六个月", finish: str = "stop", **usage: Any) -> dict[str, Any]:
     """The body of a completion."""
     return {
-        "id": "c",
+        "id": f"c-{next(_numbers)}",
         "object": "chat.completion",
         "model": "judge-1-0613",
         "system_fingerprint": "fp_1",
