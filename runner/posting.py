@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import itertools
-import re
 import weakref
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -29,9 +28,6 @@ from multidict import CIMultiDict
 from runner.address import Address
 from runner.deadlines import Exchange
 
-_ID = re.compile(rb'"id"\s*:\s*"([^"]+)"')
-_ID_WITHIN = 300
-"""Of the beginning of a body."""
 _MOST_RECENT = 4096
 LONGEST_BODY = 8 << 20
 """Bytes of a reply, unpacked, that are read; a few MB compressed can be many GB."""
@@ -50,33 +46,33 @@ class SecondReply(Exception):
 
 
 class SecondReplies:
-    """Tells replies that belong to an earlier query of the same connection, by the completion's id.
+    """Tells replies that belong to an earlier query of the same connection: the same body came there before.
 
     HTTP/1.1 pairs replies with requests by their order alone: after a reply too many, every later answer of
-    the connection would be stored under the wrong query. A server that does not give each completion an id of
-    its own is found out by the same id on two connections, and let pass.
+    the connection would be stored under the wrong query. Completions have an id and a time, so that no two
+    are alike; a server whose are is found out by the same body on two connections, and let pass.
     """
 
     def __init__(self) -> None:
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._count = itertools.count()
-        self._recent: OrderedDict[bytes, int] = OrderedDict()  # a dict finds its first ever more slowly
-        self._ids_differ = True
+        self._recent: OrderedDict[int, int] = OrderedDict()  # a dict finds its first ever more slowly
+        self._bodies_differ = True
 
     def has(self, connection: Any, body: bytes) -> bool:
         """Whether this body came on the connection before."""
-        if not self._ids_differ or (found := _ID.search(body, 0, _ID_WITHIN)) is None:
+        if not self._bodies_differ:
             return False
         number = self._numbers.get(connection)
         if number is None:
             number = self._numbers[connection] = next(self._count)
-        first = self._recent.get(found[1])
+        first = self._recent.get(key := hash(body))
         if first is None:
-            self._recent[found[1]] = number
+            self._recent[key] = number
             if len(self._recent) > _MOST_RECENT:
                 self._recent.popitem(last=False)
         elif first != number:
-            self._ids_differ = False
+            self._bodies_differ = False
         return first == number
 
 
@@ -142,7 +138,7 @@ class Poster:
         except BaseException:
             connection.close()
             raise
-        if self._second_replies.has(protocol, reply.body):
+        if reply.status == 200 and self._second_replies.has(protocol, reply.body):
             connection.close()
             raise SecondReply
         # What was answered before it was read has its rest still to go out.
