@@ -13,9 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import itertools
-import weakref
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +25,7 @@ from multidict import CIMultiDict
 from runner.address import Address
 from runner.deadlines import Exchange
 
-_MOST_RECENT = 4096
+_MOST_RECENT = 512
 LONGEST_BODY = 8 << 20
 """Bytes of a reply, unpacked, that are read; a few MB compressed can be many GB."""
 
@@ -54,26 +51,23 @@ class SecondReplies:
     """
 
     def __init__(self) -> None:
-        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        self._count = itertools.count()
-        self._recent: OrderedDict[int, int] = OrderedDict()  # a dict finds its first ever more slowly
+        self._recent: dict[int, Any] = {}
+        self._older: dict[int, Any] = {}
         self._bodies_differ = True
 
     def has(self, connection: Any, body: bytes) -> bool:
-        """Whether this body came on the connection before."""
+        """Whether this body came on the connection before. Connections are held on to for a while."""
         if not self._bodies_differ:
             return False
-        number = self._numbers.get(connection)
-        if number is None:
-            number = self._numbers[connection] = next(self._count)
-        first = self._recent.get(key := hash(body))
+        key = hash(body)
+        first = self._recent.get(key, self._older.get(key))
         if first is None:
-            self._recent[key] = number
-            if len(self._recent) > _MOST_RECENT:
-                self._recent.popitem(last=False)
-        elif first != number:
+            self._recent[key] = connection
+            if len(self._recent) >= _MOST_RECENT:
+                self._older, self._recent = self._recent, {}
+        elif first is not connection:
             self._bodies_differ = False
-        return first == number
+        return first is connection
 
 
 @dataclass(slots=True)
