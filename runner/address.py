@@ -13,8 +13,6 @@ from runner.deadlines import Deadlines
 from runner.providers import Route, check_key
 from runner.urls import proxy_for, with_path
 
-__all__ = ["USER_AGENT", "Address", "address_of", "new_session", "proxy_for"]
-
 USER_AGENT = "evenhand/0.1"
 
 

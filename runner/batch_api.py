@@ -10,11 +10,12 @@ from typing import Any
 import aiohttp
 import orjson
 
-from runner.address import address_of, proxy_for
+from runner.address import address_of
 from runner.outcome import Fault, Kind
 from runner.providers import Route
 from runner.redact import Redactor
 from runner.reply import read
+from runner.urls import proxy_for
 
 UPLOAD_S = 7200.0
 """A file of 200 MB over a slow line."""

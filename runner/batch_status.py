@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.batch_model import BatchModel
 from runner.model_names import others
+from runner.snapshot import all_costs, costs
 
 if TYPE_CHECKING:
     from store.writer import Counters as WriterCounters
@@ -17,12 +18,10 @@ def snapshot(
 ) -> dict[str, Any]:
     """The whole run. `in_flight` is what open batches ask; what has to do with a pace is empty."""
     shown = [_model(model, now, wall_time) for model in models]
-    costs = [model["cost_usd"] for model in shown if model["cost_usd"] is not None]
     return {
         **about,
         "models": shown,
-        "cost_usd": sum(costs) if costs else None,
-        "unpriced": sum(model["unpriced"] for model in shown),
+        **all_costs(shown),
         "writer": {
             "backlog": writer.backlog,
             "committed": writer.committed,
@@ -38,7 +37,6 @@ def _model(model: BatchModel, now: float, wall_time: float) -> dict[str, Any]:
     counters, lane = model.counters, model.lane
     open_batches = list(model.open.values())
     asked = sum(batch.requests for batch in open_batches)
-    priced = model.route.prices is not None
     tokens = {
         "prompt_tokens": lane.prompt_tokens,
         "cached_tokens": lane.cached_tokens,
@@ -66,9 +64,7 @@ def _model(model: BatchModel, now: float, wall_time: float) -> dict[str, Any]:
         "last_error": lane.last_error,
         "last_error_age_s": wall_time - lane.last_error_at if lane.last_error else None,
     }
-    known = lane.answers > lane.unpriced or (priced and not lane.unpriced)
-    cost = lane.cost_usd if known else None
-    unknown = lane.unpriced if known or priced else 0
+    cost, unknown = costs([(lane, model.route.prices is not None)])
     return {
         "model": model.settings.model,
         "model_key": model.settings.model_key,

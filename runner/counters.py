@@ -204,9 +204,8 @@ class ModelCounters:
         30 moves: one answer in half a minute tells no rate.
         """
         left = self.total - self.done
-        if left and self.quiet_s(now, latency_s) is not None:
+        if self.quiet_s(now, latency_s) is not None and left:
             return None
-        self._note_move(now)
         then, done = self._moves[0]
         rate = (self.done - done) / (now - then) if now > then else 0.0
         return left / rate if rate > 0 else None

@@ -89,7 +89,8 @@ class Lane:
         self._counts_used = limits.counts == "used"
         self._per_char: float | None = None
         self._completion: float | None = None
-        self._longest_answer = 0
+        self.longest_answer = 0
+        """In tokens; some servers write more than they were told to."""
         self._answered_sent_at = -math.inf
         self._answered_before = False
         self._first_patience = FirstPatience(route.timeouts)
@@ -103,7 +104,7 @@ class Lane:
 
     def remember(self, longest_answer: int | None, *, answered: bool) -> None:
         """What the study knows: the model's longest answer, in tokens, and if this lane ever answered."""
-        self._longest_answer = longest_answer or 0
+        self.longest_answer = longest_answer or 0
         self._answered_before = answered
 
     # What may be sent
@@ -112,11 +113,6 @@ class Lane:
     def has_answered(self) -> bool:
         """This lane has given an answer, in this run or before."""
         return self.counters.answers > 0 or self._answered_before
-
-    @property
-    def longest_answer(self) -> int:
-        """Tokens of the longest answer; some servers write more than they were told to."""
-        return self._longest_answer
 
     @property
     def parked(self) -> str | None:
@@ -141,7 +137,7 @@ class Lane:
         """The most that a request can cost, in US dollars."""
         if self._prices is None:
             return 0.0
-        longest = max_tokens if max_tokens > self._longest_answer else self._longest_answer
+        longest = max_tokens if max_tokens > self.longest_answer else self.longest_answer
         return prompt_tokens * self._prices[0] + longest * self._prices[1]
 
     def ready_in(self, tokens: float, now: float) -> float:
@@ -206,7 +202,7 @@ class Lane:
             self._per_char = _blend(self._per_char, prompt / permit.item.chars)
         if completion is not None:
             self._completion = _blend(self._completion, completion)
-            self._longest_answer = max(self._longest_answer, completion)
+            self.longest_answer = max(self.longest_answer, completion)
         if self.tokens is not None and permit.slot is not None and prompt is not None:
             counted = prompt + (completion or 0) if self._counts_used else prompt + self._max_tokens
             self.tokens.settle(permit.slot, counted - permit.tokens)

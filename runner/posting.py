@@ -165,9 +165,9 @@ class Poster:
         """Make what is alike in all requests; aiohttp chooses its headers as for any other."""
         address = self.address
         headers = CIMultiDict(self._session.headers)
-        headers.update({"Content-Type": "application/json", **address.fixed_headers})
+        headers.update(address.headers())
         if address.key is not None:
-            headers.pop(address.key_header, None)
+            headers.popall(address.key_header, None)
         request = aiohttp.ClientRequest(
             "POST", address.url, headers=headers, loop=asyncio.get_running_loop(), session=self._session
         )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from runner.counters import LaneCounters
 from runner.lane import Lane
 from runner.model_names import others
 from runner.model_run import ModelRun
@@ -59,28 +60,29 @@ def request_tokens(run: ModelRun, lane: Lane) -> float:
     return prompt + lane.completion_tokens(run.settings.max_tokens)
 
 
-def known_cost(run: ModelRun) -> float | None:
-    """US dollars for the answers whose cost is known; None where that is none of those that came.
+def costs(counted: Sequence[tuple[LaneCounters, bool]]) -> tuple[float | None, int]:
+    """US dollars for the answers whose cost is known, and how many have one that is not though it should be.
 
-    Before the first, 0 where there are prices.
+    None dollars where the cost of none that came is known; before the first, 0 where there are prices. No
+    answer is without its cost where nothing has a price, as at a server of one's own.
+
+    Args:
+        counted: of each lane, what it counted, and whether it has prices.
     """
-    lanes = run.router.lanes
-    if any(lane.counters.answers > lane.counters.unpriced for lane in lanes) or (
-        all(lane.route.prices is not None for lane in lanes)
-        and not any(lane.counters.unpriced for lane in lanes)
-    ):
-        return sum(lane.counters.cost_usd for lane in lanes)
-    return None
+    unpriced = sum(counters.unpriced for counters, _ in counted)
+    some_known = any(counters.answers > counters.unpriced for counters, _ in counted)
+    if some_known or (not unpriced and all(priced for _, priced in counted)):
+        return sum(counters.cost_usd for counters, _ in counted), unpriced
+    return None, unpriced if any(priced for _, priced in counted) else 0
 
 
-def unpriced(run: ModelRun, cost: float | None) -> int:
-    """Answers whose cost is not known though it should be.
-
-    None are counted where nothing has a price, as at a server of one's own.
-    """
-    if cost is None and all(lane.route.prices is None for lane in run.router.lanes):
-        return 0
-    return sum(lane.counters.unpriced for lane in run.router.lanes)
+def all_costs(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The costs of a run, from the snapshots of its models."""
+    known = [model["cost_usd"] for model in models if model["cost_usd"] is not None]
+    return {
+        "cost_usd": sum(known) if known else None,
+        "unpriced": sum(model["unpriced"] for model in models),
+    }
 
 
 def asked_as(run: ModelRun) -> list[str]:
@@ -102,8 +104,7 @@ def snapshot_of_model(run: ModelRun, now: float, wall_time: float) -> dict[str, 
     latency = max((lane["p95_s"] for lane in lanes if lane["p95_s"] is not None), default=None)
     ended = run.done.is_set()
     left = counters.total - counters.done
-    cost = known_cost(run)
-    unknown = unpriced(run, cost)
+    cost, unknown = costs([(lane.counters, lane.route.prices is not None) for lane in run.router.lanes])
     return {
         "model": run.settings.model,
         "model_key": run.settings.model_key,
@@ -138,12 +139,10 @@ def snapshot(
 ) -> dict[str, Any]:
     """The whole run. `about` is what the caller knows of it: its id, state, start, limits."""
     models = [snapshot_of_model(run, now, wall_time) for run in runs]
-    costs = [model["cost_usd"] for model in models if model["cost_usd"] is not None]
     return {
         **about,
         "models": models,
-        "cost_usd": sum(costs) if costs else None,
-        "unpriced": sum(model["unpriced"] for model in models),
+        **all_costs(models),
         "writer": {
             "backlog": writer.backlog,
             "committed": writer.committed,

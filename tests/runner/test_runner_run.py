@@ -18,13 +18,13 @@ from runner_world import completion, fill_study, providers, rows, status
 
 import store
 from runner import model_run, patience, running
-from runner.address import proxy_for
 from runner.deadlines import Deadlines
 from runner.monitor import key_values, tables
 from runner.options import Asked, RunOptions
 from runner.providers import Providers
 from runner.running import run
 from runner.schema import File
+from runner.urls import proxy_for
 from store.errors import BadInput, RunFailed
 
 
