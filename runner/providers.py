@@ -12,16 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from runner.schema import (
-    File,
-    Limits,
-    ModelOffer,
-    Prices,
-    Provider,
-    ProviderKind,
-    Style,
-    Timeouts,
-)
+from runner.schema import File, Limits, ModelOffer, Prices, Provider, ProviderKind, Style, Timeouts
 from runner.settings import ModelSettings
 from runner.toml_errors import explain
 from runner.toml_values import decided_elsewhere

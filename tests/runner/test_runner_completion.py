@@ -9,6 +9,7 @@ import json
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import aiohttp
 import pytest
@@ -22,6 +23,25 @@ from runner.posting import LONGEST_BODY, Poster
 from runner.redact import Redactor
 
 Exchange = Callable[..., Awaitable[Sent]]
+Answerer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def listening(answer: Answerer, **how: Any) -> AsyncIterator[str]:
+    """A server that hands each connection to `answer`; its base_url."""
+    async with await asyncio.start_server(answer, "127.0.0.1", **how) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+
+
+async def requests(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> AsyncIterator[tuple[list[str], bytes]]:
+    """The requests of a connection until the other side ends it, which closes it here too."""
+    try:
+        while True:
+            yield await _request(reader)
+    except (asyncio.IncompleteReadError, ConnectionError):
+        writer.close()
 
 
 @asynccontextmanager
@@ -39,8 +59,8 @@ async def serving(*pieces: bytes) -> AsyncIterator[str]:
         finally:
             writer.close()
 
-    async with await asyncio.start_server(answer, "127.0.0.1") as server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    async with listening(answer) as base_url:
+        yield base_url
 
 
 async def _request(reader: asyncio.StreamReader) -> tuple[list[str], bytes]:
@@ -74,6 +94,11 @@ def address(base_url: str, **entry: object) -> Address:
 
 def head(*headers: str) -> bytes:
     return "\r\n".join(["HTTP/1.1 200 OK", "Content-Type: application/json", *headers, "", ""]).encode()
+
+
+def whole(data: dict[str, Any]) -> bytes:
+    body = json.dumps(data).encode()
+    return head(f"Content-Length: {len(body)}") + body
 
 
 async def test_a_compressed_reply_is_read(exchange: Exchange) -> None:
@@ -168,16 +193,11 @@ async def test_both_ways_send_the_same_and_keep_the_connection(monkeypatch: pyte
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal connections
         connections += 1
-        try:
-            while True:
-                seen.append((connections, *await _request(reader)))
-                body = json.dumps({**completion("{}"), "id": f"c-{len(seen)}"}).encode()
-                writer.write(head(f"Content-Length: {len(body)}") + body)
-        except asyncio.IncompleteReadError:
-            writer.close()
+        async for lines, sent in requests(reader, writer):
+            seen.append((connections, lines, sent))
+            writer.write(whole(completion("{}")))
 
-    async with await asyncio.start_server(answer, "127.0.0.1") as server:
-        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    async with listening(answer) as base_url:
         target = address(base_url, keys=["A_KEY"], headers={"X-Title": "審計", "user-agent": "mine"})
         for direct in (True, False):
             async with new_session() as session:
@@ -197,26 +217,19 @@ async def test_both_ways_send_the_same_and_keep_the_connection(monkeypatch: pyte
 
 async def test_a_second_reply_to_an_earlier_query_is_read_as_nobodys_answer() -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                _, asked = await _request(reader)
-                body = json.dumps(completion(asked.decode())).encode()
-                writer.write(head(f"Content-Length: {len(body)}") + body)
-                await writer.drain()
-                await asyncio.sleep(0.02)
-                writer.write(head(f"Content-Length: {len(body)}") + body)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            writer.close()
+        async for _, asked in requests(reader, writer):
+            reply = whole(completion(asked.decode()))
+            writer.write(reply)
+            await asyncio.sleep(0.02)
+            writer.write(reply)
 
-    async with await asyncio.start_server(answer, "127.0.0.1") as server:
-        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        async with new_session() as session:
-            poster = Poster(session, address(base_url))
-            for number in range(4):
-                sent = await complete(poster, str(number).encode(), Redactor(()))
-                assert isinstance(sent.result, Answer)
-                assert sent.result.text == str(number)
-                await asyncio.sleep(0.08)
+    async with listening(answer) as base_url, new_session() as session:
+        poster = Poster(session, address(base_url))
+        for number in range(4):
+            sent = await complete(poster, str(number).encode(), Redactor(()))
+            assert isinstance(sent.result, Answer)
+            assert sent.result.text == str(number)
+            await asyncio.sleep(0.08)
 
 
 @pytest.mark.parametrize("gateway", [True, False])
@@ -230,81 +243,62 @@ async def test_no_reply_too_many_moves_answers_to_the_next_query(gateway: bool) 
             await asyncio.sleep(0.003)
             writer.write(reply)
 
-        try:
-            while True:
-                _, sent = await _request(reader)
-                number = next(asked)
-                await asyncio.sleep(0.002)
-                body = json.dumps({**completion(sent.decode()), "id": f"c-{number}"}).encode()
-                reply = head(f"Content-Length: {len(body)}") + body
-                odd = not gateway or number % 7 == 3
-                late = b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n\r\n"
-                writer.write(late if odd and gateway else reply)
-                if odd:
-                    gone.add(asyncio.create_task(later(reply)))
-        except (asyncio.IncompleteReadError, ConnectionError):
-            writer.close()
+        async for _, sent in requests(reader, writer):
+            odd = not gateway or next(asked) % 7 == 3
+            await asyncio.sleep(0.002)
+            reply = whole(completion(sent.decode()))
+            late = b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n\r\n"
+            writer.write(late if odd and gateway else reply)
+            if odd:
+                gone.add(asyncio.create_task(later(reply)))
 
     results: dict[str, str] = {}
-    async with await asyncio.start_server(answer, "127.0.0.1") as server:
-        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        async with new_session() as session:
-            poster = Poster(session, address(base_url))
+    async with listening(answer) as base_url, new_session() as session:
+        poster = Poster(session, address(base_url))
 
-            async def ask(numbers: Iterator[int]) -> None:
-                for number in numbers:
-                    for _ in range(20):
-                        got = await complete(poster, str(number).encode(), Redactor(()))
-                        if isinstance(got.result, Answer):
-                            results[str(number)] = got.result.text
-                            break
+        async def ask(numbers: Iterator[int]) -> None:
+            for number in numbers:
+                for _ in range(20):
+                    got = await complete(poster, str(number).encode(), Redactor(()))
+                    if isinstance(got.result, Answer):
+                        results[str(number)] = got.result.text
+                        break
 
-            numbers = iter(range(200))
-            await asyncio.gather(*(ask(numbers) for _ in range(4)))
-            await asyncio.gather(*gone, return_exceptions=True)
+        numbers = iter(range(200))
+        await asyncio.gather(*(ask(numbers) for _ in range(4)))
+        await asyncio.gather(*gone, return_exceptions=True)
     assert results == {str(number): str(number) for number in range(200)}
 
 
 async def test_a_server_with_one_id_for_all_is_let_pass() -> None:
-    body = json.dumps(completion("{}")).encode()
+    always = whole(completion("{}"))
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                await _request(reader)
-                writer.write(head(f"Content-Length: {len(body)}") + body)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            writer.close()
+        async for _ in requests(reader, writer):
+            writer.write(always)
 
-    async with await asyncio.start_server(answer, "127.0.0.1") as server:
-        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        async with new_session() as session:
-            poster = Poster(session, address(base_url))
-            kinds = [
-                isinstance((await complete(poster, b"{}", Redactor(()))).result, Answer) for _ in range(20)
-            ]
+    async with listening(answer) as base_url, new_session() as session:
+        poster = Poster(session, address(base_url))
+        kinds = [isinstance((await complete(poster, b"{}", Redactor(()))).result, Answer) for _ in range(20)]
     assert kinds == [True, False, *[True] * 18], "asked once more on another connection, and believed"
 
 
 async def test_a_server_that_answers_before_it_has_read_gets_no_more_on_that_connection() -> None:
     connections = []
-    body = json.dumps(completion("早")).encode()
     done = asyncio.Event()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connections.append(await reader.readuntil(b"\r\n\r\n"))
-        writer.write(head(f"Content-Length: {len(body)}") + body)
+        writer.write(whole(completion("早")))
         await done.wait()
         writer.close()
 
-    async with await asyncio.start_server(answer, "127.0.0.1", limit=1 << 16) as server:
-        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        async with new_session() as session:
-            poster = Poster(session, address(base_url))
-            for _ in range(2):
-                sent = await complete(poster, b" " * (32 << 20), Redactor(()))
-                assert isinstance(sent.result, Answer)
-        done.set()
+    async with listening(answer, limit=1 << 16) as base_url, new_session() as session:
+        poster = Poster(session, address(base_url))
+        for _ in range(2):
+            sent = await complete(poster, b" " * (32 << 20), Redactor(()))
+            assert isinstance(sent.result, Answer)
+    done.set()
     assert len(connections) == 2
 
 
@@ -317,8 +311,7 @@ async def test_a_request_that_is_given_up_closes_its_connection(direct: bool) ->
         closed.set()
         writer.close()
 
-    async with await asyncio.start_server(hang, "127.0.0.1") as server:
-        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    async with listening(hang) as base_url:
         slow = address(base_url, timeouts={"first_byte": 0.2, "total": 5})
         async with new_session() as session:
             sent = await complete(Poster(session, slow, direct), b"{}", Redactor(()))
