@@ -12,10 +12,13 @@ import json
 import os
 import sys
 import threading
+import time
 from typing import Any
 
 READY = "evenhand-ready "
 """Begins the line that says where the server listens."""
+_LOG_S = 0.5
+"""The engine writes its log in a thread of its own, which gets so long to write why it failed."""
 
 
 def main() -> None:
@@ -27,6 +30,7 @@ def main() -> None:
 
         server = engine.Server(_parameters(engine, settings))
     except Exception as error:  # whatever the engine raises: its log, above this line, has the reason
+        time.sleep(_LOG_S)
         print(f"{type(error).__name__}: {error}", flush=True)
         os._exit(1)  # an orderly end would wait for the lifeline
     print(f"{READY}{server.listening_address}", flush=True)
