@@ -16,7 +16,7 @@ import duckdb
 from analyze import configurations, freshness
 from analyze.configurations import Configuration
 from analyze.frame import HoldsConnection, connection_of
-from analyze.report import account, further, known
+from analyze.report import data_flow, extra_tables, undefined_values
 from analyze.report import texts as wording
 from analyze.report.shapes import (
     Audit,
@@ -120,7 +120,7 @@ class _Reader:
             study_id=str(rows[0][0]) if rows else "",
             study_name=study_name,
             audits=audits,
-            further=_chosen(further.read(self.connection), chosen),
+            further=_chosen(extra_tables.read(self.connection), chosen),
             outdated=self._outdated(chosen, audits),
             unanalysed=self._unanalysed(audits, models, names, collections),
         )
@@ -229,7 +229,7 @@ class _Reader:
         metrics = self._rows("model_metrics", ModelMetric, coding)
         tallies = self._tallies(coding)
         view = self.specs.frame.view
-        notes = account.notes(self.connection, view, coding) if "note" in self.columns[view] else {}
+        notes = data_flow.notes(self.connection, view, coding) if "note" in self.columns[view] else {}
         variants = {s.name: i for i, s in enumerate(self.specs.specifications)}
         late = len(position)
         newer = freshness.newer(self.connection)
@@ -243,14 +243,14 @@ class _Reader:
                     variants.get(e.variant, len(variants)),
                 ),
             )
-            measured = known.labels(labels.get(cell, []), tallies.get(cell, []))
+            measured = undefined_values.labels(labels.get(cell, []), tallies.get(cell, []))
             measured = tuple(sorted(measured, key=lambda row: position.get(row.label, late)))
             reading = Reading(
                 coding=coding,
                 designs=designs,
                 estimates=tuple(own),
                 labels=measured,
-                metrics=known.metrics(metrics.get(cell, []), measured),
+                metrics=undefined_values.metrics(metrics.get(cell, []), measured),
                 tallies=tuple(tallies.get(cell, [])),
                 notes=tuple(notes.get(cell, [])),
                 newer=newer.get((*cell, coding), 0),

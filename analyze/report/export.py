@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from analyze.report import account, further, numbers, sheets
+from analyze.report import data_flow, extra_tables, numbers, sheets
 from analyze.report.data import Connection, read
 from analyze.report.latex import document, to_latex
 from analyze.report.shapes import Audit, Reading, Results
@@ -46,7 +46,7 @@ def write_tables(
         for notice in results.of_age():
             tell(notice)
     folder = Path(folder)
-    found = [*sheets.all_sheets(results), *further.sheets(results)]
+    found = [*sheets.all_sheets(results), *extra_tables.sheets(results)]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if format == "xlsx":
@@ -199,7 +199,7 @@ def _audit_json(results: Results, audit: Audit) -> dict[str, Any]:
         "queries": audit.queries,
         "asked": audit.asked,
         "repeats": audit.repeats,
-        "outcomes": account.outcome_counts(audit),
+        "outcomes": data_flow.outcome_counts(audit),
         "codings": [_reading_json(results, audit, reading) for reading in audit.readings],
     }
 
@@ -210,9 +210,9 @@ def _reading_json(results: Results, audit: Audit, reading: Reading) -> dict[str,
         "metrics": [asdict(metric) for metric in reading.metrics],
         "labels": [asdict(row) for row in reading.labels],
         "estimates": [asdict(row) for row in reading.estimates],
-        "steps": [asdict(step) for step in account.steps(results, audit, reading)],
+        "steps": [asdict(step) for step in data_flow.steps(results, audit, reading)],
         "read_as": [
             {"read_as": name, "rows": rows, "usable": usable}
-            for name, rows, usable in account.read_as_counts(reading)
+            for name, rows, usable in data_flow.read_as_counts(reading)
         ],
     }

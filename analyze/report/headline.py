@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from analyze.estimate import NO_SPREAD
 from analyze.inference.multiplicity import holm
-from analyze.report import account, numbers
+from analyze.report import data_flow, numbers
 from analyze.report.figures import estimate, figure, further_rows
 from analyze.report.shapes import Audit, Estimate, Reading, Results
 
@@ -90,7 +90,7 @@ def _missing(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
         return []
     adjusted = holm(np.array([row["p"] for row in rows], dtype=np.float64))
     held = sorted((row for row, p in zip(rows, adjusted, strict=True) if p < 0.05), key=lambda row: row["p"])
-    counted = {(c.label, c.value): c for c in account.value_counts(reading)}
+    counted = {(c.label, c.value): c for c in data_flow.value_counts(reading)}
     found = []
     for row in held[:SHOWN]:
         label, value = row["label"], row["value"]

@@ -20,17 +20,17 @@ from markupsafe import Markup, escape
 from analyze.configurations import said
 from analyze.inference.flips import ENUMERATED
 from analyze.report import (
-    account,
+    data_flow,
     drawing,
+    extra_tables,
     figures,
     forest,
-    further,
     glossary,
     headline,
     labels,
+    model_comparison,
+    narrative,
     numbers,
-    reading,
-    together,
 )
 from analyze.report.data import Connection, read
 from analyze.report.shapes import Audit, Design, Estimate, Reading, Results
@@ -92,12 +92,12 @@ def render(results: Results) -> str:
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         written=datetime.now(UTC),
         audits=[_Section(results, audit, number) for number, audit in enumerate(results.audits, 1)],
-        together=together.together(results) if len(results.audits) > 1 else None,
-        by_chance=reading.by_chance(results),
-        ranked=together.ranked(results.audits),
+        together=model_comparison.together(results) if len(results.audits) > 1 else None,
+        by_chance=narrative.by_chance(results),
+        ranked=model_comparison.ranked(results.audits),
         heatmap=_heatmap(results),
         matrix=_matrix(results),
-        across=further.across(results),
+        across=extra_tables.across(results),
         terms=glossary.terms(results.texts),
         enumerated=ENUMERATED,
     )  # fmt: skip
@@ -113,19 +113,19 @@ class _Section:
         self.others = audit.readings[1:]
         self.switches = results.switches(audit, audit.main)
         self.alike = headline.alike(results, audit.main)
-        self.story = reading.story(results, audit)
-        self.outcomes = account.outcome_counts(audit)
-        self.steps = [(r, account.steps(results, audit, r)) for r in audit.readings]
-        self.variants = [(r, account.variant_counts(results, r)) for r in audit.readings]
-        self.values = account.value_counts(self.main)
-        self.kinds = account.missing_kinds(self.values)
-        self.read_as = account.read_as_counts(self.main)
+        self.story = narrative.story(results, audit)
+        self.outcomes = data_flow.outcome_counts(audit)
+        self.steps = [(r, data_flow.steps(results, audit, r)) for r in audit.readings]
+        self.variants = [(r, data_flow.variant_counts(results, r)) for r in audit.readings]
+        self.values = data_flow.value_counts(self.main)
+        self.kinds = data_flow.missing_kinds(self.values)
+        self.read_as = data_flow.read_as_counts(self.main)
         self.rows = value_rows(results, self.main)
         self.compared = compared_rows(results, audit)
         self.figures = _figures(results, audit)
         self.inconsistency = _inconsistency(results, audit)
-        self.further = further.of_audit(results, audit)
-        self.comparison = further.of_audit(results, audit, further.COMPARISON)
+        self.further = extra_tables.of_audit(results, audit)
+        self.comparison = extra_tables.of_audit(results, audit, extra_tables.COMPARISON)
 
 
 class ValueRow:
@@ -270,10 +270,10 @@ def _environment() -> Environment:
         "effect_cell": _effect_cell,
         "interval_cell": _interval_cell,
         "figure": figures.figure,
-        "question": reading.question,
+        "question": narrative.question,
         "said": said,
-        "when": reading.when,
-        "OUTCOMES": account.OUTCOMES,
+        "when": narrative.when,
+        "OUTCOMES": data_flow.OUTCOMES,
         "metric_cell": _metric_cell,
         "span": _span,
         "share_cell": _share_cell,
@@ -300,7 +300,7 @@ def _bare_td(value: Any, text: object, extra: str = "") -> Markup:
     return Markup(f'<td class="{kind}"{numbers.behind(value, str(text))}>{escape(text)}</td>')
 
 
-def _further_cell(part: further.Part, column: Column, row: further.Row) -> Markup:
+def _further_cell(part: extra_tables.Part, column: Column, row: extra_tables.Row) -> Markup:
     """A cell of a further table: names in both languages, figures with the whole figure behind them."""
     value = row[column.key]
     design = part.designs.get(row["label"]) if "label" in row else None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from analyze.report import account, numbers
+from analyze.report import data_flow, numbers
 from analyze.report.shapes import Audit, Design, Estimate, Reading, Results
 from analyze.report.texts import readable
 
@@ -107,7 +107,7 @@ def models(results: Results) -> Sheet:
         Column("asked", "Asked", "count"),
     ]
     for outcome in outcomes(results):
-        columns.append(Column(outcome, account.OUTCOMES.get(outcome, outcome), "count", rank=SPARE))
+        columns.append(Column(outcome, data_flow.OUTCOMES.get(outcome, outcome), "count", rank=SPARE))
     columns.append(Column("labels_estimated", "Labels tested", "count", rank=ESSENTIAL))
     for threshold in (0.1, 0.05, 0.01):
         for group in (*groups, "all") if len(groups) > 1 else ("all",):
@@ -137,7 +137,7 @@ def _model_row(results: Results, audit: Audit, reading: Reading, groups: Sequenc
         found = reading.metric(metric, group=group, threshold=threshold)
         return None if found is None else found.value
 
-    counted = account.outcome_counts(audit)
+    counted = data_flow.outcome_counts(audit)
     tested = reading.metric("significant_values", threshold=0.05)
     return (
         audit.model, audit.apart, audit.model_key, audit.temperature, audit.kind, audit.collection,
@@ -162,10 +162,10 @@ def _model_row(results: Results, audit: Audit, reading: Reading, groups: Sequenc
 
 def outcomes(results: Results) -> list[str]:
     """The ways in which asking ended, in any model."""
-    found = dict.fromkeys(name for audit in results.audits for name in account.outcome_counts(audit))
+    found = dict.fromkeys(name for audit in results.audits for name in data_flow.outcome_counts(audit))
     return [
-        *(name for name in account.OUTCOMES if name in found),
-        *(n for n in found if n not in account.OUTCOMES),
+        *(name for name in data_flow.OUTCOMES if name in found),
+        *(n for n in found if n not in data_flow.OUTCOMES),
     ]
 
 
@@ -337,7 +337,7 @@ def quality(results: Results) -> Sheet:
             "; ".join(f"{numbers.count(loss.rows)} {loss.reason}" for loss in step.losses),
         )
         for audit, reading in _readings(results)
-        for step in account.steps(results, audit, reading)
+        for step in data_flow.steps(results, audit, reading)
     ]
     return Sheet("quality", "From queries to estimates", columns, tuple(rows))
 
@@ -348,7 +348,7 @@ def missing(results: Results) -> Sheet:
         dict.fromkeys(
             kind
             for _, reading in _readings(results)
-            for kind in account.missing_kinds(account.value_counts(reading))
+            for kind in data_flow.missing_kinds(data_flow.value_counts(reading))
         )
     )
     columns = (
@@ -363,7 +363,7 @@ def missing(results: Results) -> Sheet:
     )
     rows = []
     for audit, reading in _readings(results):
-        for row in account.value_counts(reading):
+        for row in data_flow.value_counts(reading):
             design = reading.designs.get(row.label)
             english = (design.values.get(row.value) or row.value) if design else row.value
             rows.append(

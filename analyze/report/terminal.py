@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analyze.estimate import NO_SPREAD
-from analyze.report import account, headline, sheets
+from analyze.report import data_flow, headline, sheets
 from analyze.report.data import Connection, read
 from analyze.report.shapes import Audit, Reading, Results
 from analyze.report.sheets import Column, Sheet
@@ -122,9 +122,9 @@ def _audit(console: Console, results: Results, audit: Audit, reading: Reading, *
 
 def _why(audit: Audit, notes: Counter[str | None]) -> str:
     """Why no value has an estimate: no query has an answer, or what the estimates' notes say."""
-    ended = account.outcome_counts(audit)
-    if account.ANSWERED not in ended:
-        kinds = (f"{account.OUTCOMES.get(name, name).lower()}: {rows:,}" for name, rows in ended.items())
+    ended = data_flow.outcome_counts(audit)
+    if data_flow.ANSWERED not in ended:
+        kinds = (f"{data_flow.OUTCOMES.get(name, name).lower()}: {rows:,}" for name, rows in ended.items())
         return f"no query was answered ({', '.join(kinds) or 'none was asked'})"
     said = [(note or "no reason is noted", count) for note, count in notes.most_common(MOST_REASONS)]
     return "; ".join(note if count == sum(notes.values()) else f"{note} ({count})" for note, count in said)

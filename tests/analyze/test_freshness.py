@@ -11,9 +11,9 @@ from cellar import SPECIFICATIONS, Cellar
 import analyze
 import store
 from analyze.freshness import outdated, unanalysed
-from analyze.report import account
-from analyze.report.account import SINCE
+from analyze.report import data_flow
 from analyze.report.data import read
+from analyze.report.data_flow import SINCE
 
 MODELS = (("Sommelier 7B", "api", 0.0), ("Taster XL", "api", 0.0))
 
@@ -119,7 +119,7 @@ def test_the_account_says_of_newer_answers_that_they_are_newer(analysed: tuple[s
     answer(study, "Taster XL")
     results = read(study, specifications)
     audit = next(audit for audit in results.audits if audit.model == "Taster XL")
-    losses = [loss for step in account.steps(results, audit, audit.main) for loss in step.losses]
+    losses = [loss for step in data_flow.steps(results, audit, audit.main) for loss in step.losses]
     assert (SINCE, 1) in [(loss.reason, loss.rows) for loss in losses]
 
 

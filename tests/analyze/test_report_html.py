@@ -14,7 +14,7 @@ from cellar import LABELS, SPECIFICATIONS, Cellar
 from pages import Node, parse
 
 import store
-from analyze.report import further, numbers, write_html
+from analyze.report import extra_tables, numbers, write_html
 from analyze.report.data import read
 from store.errors import BadInput
 
@@ -142,14 +142,14 @@ def test_effects_intervals_and_p_are_those_of_the_estimates(written: Written) ->
 def test_further_tables_show_what_the_database_has(written: Written) -> None:
     shown = {table["data-name"]: table for table in written.tables("further")}
     assert {"global", "label_tests", "flips", "sizes", "inconsistency_tests"} <= set(shown)
-    specified = {one.name: one for one in further.declared()}
+    specified = {one.name: one for one in extra_tables.declared()}
     for table in written.tables("further"):
         one = specified[table["data-name"]]
         rows = table.find("tr", data_k=True)
         scope = [("collection", table.up("data-collection"))]
-        if one.scope != further.ACROSS:
+        if one.scope != extra_tables.ACROSS:
             scope.append(("model_key", table.up("data-model-key")))
-        if table.up("data-coding") and one.scope != further.COMPARISON:
+        if table.up("data-coding") and one.scope != extra_tables.COMPARISON:
             scope.append(("coding", table["data-coding"]))
         where = " AND ".join(f'"{name}" IS NOT DISTINCT FROM ?' for name, _ in scope)
         for row in rows:
@@ -169,7 +169,7 @@ def test_further_tables_show_what_the_database_has(written: Written) -> None:
 
 
 def test_every_declared_table_and_column_is_in_a_study(written: Written) -> None:
-    for one in further.declared():
+    for one in extra_tables.declared():
         columns = {row[0] for row in written.rows(f"DESCRIBE {one.table}")}
         wanted = {*one.keys, *(column.key for column in one.columns), "collection"}
         assert wanted <= columns, (one.table, wanted - columns)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from analyze.report import headline, numbers, sure
+from analyze.report import headline, numbers, uncertainty
 from analyze.report.figures import estimate, figure, further_rows, metric, p_of
 from analyze.report.shapes import IMPORTED, Audit, Reading, Results
 
@@ -53,7 +53,7 @@ def story(results: Results, audit: Audit, reading: Reading | None = None) -> Sto
     return Story(
         moved=tuple(_moved(results, audit, reading)),
         effects=tuple(effects(results, audit, reading)),
-        sure=tuple(sure.sentences(results, audit, reading)),
+        sure=tuple(uncertainty.sentences(results, audit, reading)),
     )
 
 
@@ -69,7 +69,7 @@ def _moved(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
 
 def _held(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
     """Which labels withstand the correction for testing many: what is to be relied on, so it leads."""
-    tests = sure.confirmed(results, audit, reading)
+    tests = uncertainty.confirmed(results, audit, reading)
     if not tests:
         return []
     held = [row for row in tests if row["rejected"]]
@@ -122,12 +122,12 @@ def _counted(results: Results, audit: Audit, reading: Reading, *, other: bool) -
         Markup("By the uncorrected count of the {}, a value with clustered p < 0.05, it is {}.").format(
             texts.counting, count
         )
-        if sure.confirmed(results, audit, reading)
+        if uncertainty.confirmed(results, audit, reading)
         else Markup("{} {} {} at p < 0.05 in the {}, uncorrected for testing many.").format(
             count, "moves" if biased.value == 1 else "move", texts.measure, texts.counting
         )
     )
-    doubted = sure.doubted(results, audit, reading)
+    doubted = uncertainty.doubted(results, audit, reading)
     if doubted:
         said += Markup(
             " In {} of these few {} carry the effect: the clustered p is not to be trusted there, and the "
@@ -179,7 +179,7 @@ def effects(results: Results, audit: Audit, reading: Reading) -> list[Markup]:
         for row in further_rows(results, audit, reading, "flips")
         if row["leading"] == "flip"
     }
-    for primary in sure.significant(results, reading)[:SHOWN]:
+    for primary in uncertainty.significant(results, reading)[:SHOWN]:
         level = reading.estimate(primary.label, primary.value, frame.level)
         subject = headline.subject(reading, primary.label, primary.value)
         if level is None or level.coef is None:

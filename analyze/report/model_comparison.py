@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from analyze.report import headline, numbers, sure
+from analyze.report import headline, numbers, uncertainty
 from analyze.report.figures import figure
-from analyze.report.reading import SHOWN, Story, effects
+from analyze.report.narrative import SHOWN, Story, effects
 from analyze.report.shapes import Audit, Reading, Results
 
 
@@ -48,7 +48,7 @@ def together(results: Results) -> Story:
 
 def _held(results: Results) -> list[Markup]:
     """In how many models a label withstands the correction: what is to be relied on, so it leads."""
-    tests = [sure.confirmed(results, audit, audit.main) for audit in results.audits]
+    tests = [uncertainty.confirmed(results, audit, audit.main) for audit in results.audits]
     known = [rows for rows in tests if rows]
     if not known:
         return []
@@ -75,7 +75,7 @@ def _counted(results: Results, tested: Sequence[Audit]) -> Markup:
         figure(len(biased), str(len(biased)), "derived/models_biased"),
         figure(len(tested), str(len(tested)), "derived/models_tested"),
     )
-    doubted = sum(bool(sure.doubted(results, audit, audit.main)) for audit in biased)
+    doubted = sum(bool(uncertainty.doubted(results, audit, audit.main)) for audit in biased)
     if doubted:
         said += Markup(
             " In {} of these some labels count by values in which few {} carry the effect: the clustered p "
@@ -112,9 +112,9 @@ def _untested(results: Results, tested: Sequence[Audit]) -> list[Markup]:
 
 def _how_sure(results: Results, tested: Sequence[Audit]) -> list[Markup]:
     """Counts beyond chance: of each model the better of the tests that it has, each test by its own name."""
-    flips = [row["p"] for a in results.audits if (row := sure.chance(results, a, a.main)) is not None]
-    others = [a for a in tested if sure.chance(results, a, a.main) is None]
-    bernoulli = [t.value or 0.0 for a in others if (t := sure.bernoulli(a.main)) is not None]
+    flips = [row["p"] for a in results.audits if (row := uncertainty.chance(results, a, a.main)) is not None]
+    others = [a for a in tested if uncertainty.chance(results, a, a.main) is None]
+    bernoulli = [t.value or 0.0 for a in others if (t := uncertainty.bernoulli(a.main)) is not None]
     said = []
     for p, what, how in (
         (

@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from analyze.report import known
+from analyze.report import undefined_values
 from analyze.report.shapes import IMPORTED, Audit, Design, Reading, Results
 from analyze.report.sheets import SPARE, USEFUL, Column, Kind, Sheet
 from analyze.report.texts import Texts
@@ -99,7 +99,9 @@ def read(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[Row, ...]]:
         order = f"ORDER BY {shown.order}" if shown.order else ""
         cursor = connection.execute(f"SELECT * FROM {shown.table} WHERE {shown.where} {order}")
         names = [column[0] for column in cursor.description or ()]
-        rows = tuple(known.further(dict(zip(names, row, strict=True))) for row in cursor.fetchall())
+        rows = tuple(
+            undefined_values.further(dict(zip(names, row, strict=True))) for row in cursor.fetchall()
+        )
         if rows:
             found[shown.name] = rows
     return found
