@@ -24,7 +24,7 @@ import store
 from judifair import case_files
 from judifair.build import build
 from judifair.sample import draw
-from runner.embedded import EmbeddedServer
+from runner.engines.embedded import EmbeddedServer
 from store import PendingQuery
 
 LABELS = ("defendant_sex", "judge_political_background", "online_broadcast", "victim_wealth", "court_level")

@@ -91,10 +91,10 @@ async def runner(
 ) -> float:
     """The whole runner over a study."""
     import store
-    from runner.options import Asked, RunOptions
-    from runner.providers import Providers
-    from runner.running import run
-    from runner.schema import File
+    from runner.lifecycle.options import Asked, RunOptions
+    from runner.live.run import run
+    from runner.providers.file import Providers
+    from runner.providers.schema import File
 
     limits = {
         "in_flight": concurrency,
@@ -124,7 +124,7 @@ CLIENTS = {"bare": bare, "runner": runner, "runner+monitor": runner_monitored, "
 
 NEEDS = {
     "bare": ("aiohttp",),
-    "runner": ("duckdb", "pyarrow.compute", "runner.running", "store.asking", "store.writer", "store.live"),
+    "runner": ("duckdb", "pyarrow.compute", "runner.live.run", "store.asking", "store.writer", "store.live"),
     "openai": ("openai",),
 }
 

@@ -31,8 +31,8 @@ FROM queries WHERE ordinal < ?
 
 
 def _entry(base_url: str) -> Any:
-    from runner.providers import Providers
-    from runner.schema import File
+    from runner.providers.file import Providers
+    from runner.providers.schema import File
 
     table = {"base_url": base_url, "models": {"judge": {"id": "judge-1"}}}
     return Providers(Path("bench"), File.model_validate({"providers": {"bench": table}}).providers).resolve(
@@ -59,20 +59,20 @@ def build(database: Path, queries: int, models: int) -> None:
 
 async def resume(database: Path, base_url: str, started: float) -> dict[str, float]:
     """Run, and say when the first request went out."""
-    import runner.model_run
+    import runner.live.model_run
     import store
-    from runner.options import Asked, RunOptions
-    from runner.running import run
+    from runner.lifecycle.options import Asked, RunOptions
+    from runner.live.run import run
 
     first: list[float] = []
-    real = runner.model_run.complete
+    real = runner.live.model_run.complete
 
     async def complete(*arguments: Any) -> Any:
         if not first:
             first.append(time.time())
         return await real(*arguments)
 
-    runner.model_run.complete = complete
+    runner.live.model_run.complete = complete
     with store.open_study(database) as study:
         called = time.time()
         entry = _entry(base_url)

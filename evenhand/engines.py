@@ -16,7 +16,7 @@ import click
 
 if TYPE_CHECKING:
     from evenhand.simulate import Script
-    from runner.providers import Providers, Route
+    from runner.providers.file import Providers, Route
     from store import Study
 
 
@@ -42,7 +42,7 @@ async def started(
     simulated = {route.provider for route in routes if route.kind == "simulated"}
     async with AsyncExitStack() as stack:
         for provider in embedded:
-            from runner.embedded import EmbeddedServer  # noqa: PLC0415
+            from runner.engines.embedded import EmbeddedServer  # noqa: PLC0415
 
             server = await stack.enter_async_context(EmbeddedServer(gguf=gguf, threads=threads))
             providers = providers.at(provider, server.base_url)
@@ -71,7 +71,7 @@ async def _serve_vllm(stack: AsyncExitStack, providers: Providers, models: Seque
             needed[route.base_url, route.model_id] = (route, others)
     if not needed:
         return
-    from runner.vllm import VllmServer  # noqa: PLC0415
+    from runner.engines.vllm import VllmServer  # noqa: PLC0415
 
     await _one_model_a_server([route for route, _ in needed.values()])
     for route, others in needed.values():
@@ -86,7 +86,7 @@ async def _serve_vllm(stack: AsyncExitStack, providers: Providers, models: Seque
 
 async def _one_model_a_server(routes: Sequence[Route]) -> None:
     """A server that we start has one model: tell of a second at its address before the first has loaded."""
-    from runner.vllm import served_models  # noqa: PLC0415
+    from runner.engines.vllm import served_models  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
 
     for address in {route.base_url for route in routes}:

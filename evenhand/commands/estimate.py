@@ -16,8 +16,8 @@ from evenhand.commands.selection import selection, selection_options
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from runner.estimate_tokens import Figure
-    from runner.estimating import Estimate
+    from runner.estimate.estimate import Estimate
+    from runner.estimate.tokens import Figure
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -82,9 +82,9 @@ def command(
     Prompts are sampled from what is pending. Tokens are measured on answers that the study has, of this model
     or else of others; where it has none, by a stated rule. Every figure says how it was got.
     """
-    from runner.estimating import estimate, total  # noqa: PLC0415
-    from runner.options import Asked, RunOptions  # noqa: PLC0415
-    from runner.providers import load_providers  # noqa: PLC0415
+    from runner.estimate.estimate import estimate, total  # noqa: PLC0415
+    from runner.lifecycle.options import Asked, RunOptions  # noqa: PLC0415
+    from runner.providers.file import load_providers  # noqa: PLC0415
 
     providers = load_providers(providers_file)
     asked = []

@@ -10,7 +10,7 @@ import click
 from evenhand.commands.options import console, json_option, print_json
 
 if TYPE_CHECKING:
-    from runner.providers import Route
+    from runner.providers.file import Route
 
 
 @click.command(

@@ -24,7 +24,7 @@ from evenhand.commands.selection import selection, selection_options
 
 if TYPE_CHECKING:
     from runner import Asked, RunOptions, RunSummary
-    from runner.providers import Providers
+    from runner.providers.file import Providers
     from store import Selection, Study
 
 
@@ -179,8 +179,8 @@ def run_study(
 ) -> RunSummary:
     """Start what the models need, ask, and say how it ended."""
     from evenhand.engines import started  # noqa: PLC0415
-    from runner.options import Asked  # noqa: PLC0415
-    from runner.running import run  # noqa: PLC0415
+    from runner.lifecycle.options import Asked  # noqa: PLC0415
+    from runner.live.run import run  # noqa: PLC0415
 
     async def ask() -> RunSummary:
         async with started(providers, models, study, gguf=gguf, script=script) as served:
@@ -205,8 +205,8 @@ def _by_batch(
     gguf: Path | None,
 ) -> Callable[[Study, Selection, RunOptions], Coroutine[Any, Any, RunSummary]]:
     """What asks these models by batches. Raises BadInput, before a study is opened, where one cannot be."""
-    from runner.batch import POLL_S, batch_entry, run_batch  # noqa: PLC0415
-    from runner.options import Asked  # noqa: PLC0415
+    from runner.batch.run import POLL_S, batch_entry, run_batch  # noqa: PLC0415
+    from runner.lifecycle.options import Asked  # noqa: PLC0415
 
     if gguf is not None:
         raise click.UsageError("--gguf has no meaning with --batch")
@@ -233,7 +233,7 @@ def _run_to_end(work: Coroutine[Any, Any, RunSummary]) -> RunSummary:
 
 def print_run(summary: RunSummary, *, as_json: bool) -> None:
     """Say in a few lines what a run did."""
-    from runner.summary import dollars  # noqa: PLC0415
+    from runner.status.summary import dollars  # noqa: PLC0415
 
     if as_json:
         print_json(

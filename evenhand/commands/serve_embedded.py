@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from runner.embedded import EmbeddedServer
+    from runner.engines.embedded import EmbeddedServer
 
 
 @click.command(
@@ -36,7 +36,7 @@ def command(gguf: Path | None, port: int, threads: int | None, context: int, slo
 
     `evenhand run` starts it by itself; this is for trying prompts by hand or with another program.
     """
-    from runner.embedded import serve_foreground  # noqa: PLC0415
+    from runner.engines.embedded import serve_foreground  # noqa: PLC0415
 
     def say(server: EmbeddedServer) -> None:
         click.echo(f"{server.model_name} answers at {server.base_url} (Ctrl-C stops it).")

@@ -99,7 +99,7 @@ def _ended(run: Run) -> str:
 
 
 def _print(snapshot: dict[str, Any], title: str) -> None:
-    from runner.monitor import tables  # noqa: PLC0415
+    from runner.status.monitor import tables  # noqa: PLC0415
 
     out = console()
     out.print(title, style="bold", markup=False)

@@ -15,9 +15,9 @@ import uvloop
 from runner_world import providers
 
 import store
-from runner.batch import run_batch
-from runner.batch_api import BatchApi
-from runner.options import Asked, RunOptions
+from runner.batch.api import BatchApi
+from runner.batch.run import run_batch
+from runner.lifecycle.options import Asked, RunOptions
 from store import batches
 
 

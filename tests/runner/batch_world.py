@@ -13,8 +13,8 @@ from aiohttp import web
 from runner_world import completion, providers
 
 import store
-from runner.batch import run_batch
-from runner.options import Asked, RunOptions, RunSummary
+from runner.batch.run import run_batch
+from runner.lifecycle.options import Asked, RunOptions, RunSummary
 
 Make = Callable[[dict[str, Any]], Any]
 

@@ -11,9 +11,9 @@ from aiohttp import web
 from runner_world import Reply, Scripted, completion
 
 import store
-from runner.options import Asked, RunOptions
-from runner.providers import Providers
-from runner.running import run
+from runner.lifecycle.options import Asked, RunOptions
+from runner.live.run import run
+from runner.providers.file import Providers
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import uvloop
 from runner_world import providers
 
 import store
-from runner.options import Asked, RunOptions
-from runner.running import run
+from runner.lifecycle.options import Asked, RunOptions
+from runner.live.run import run
 
 
 def main(database: str, base_url: str, in_flight: int) -> int:

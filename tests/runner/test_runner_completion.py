@@ -15,12 +15,12 @@ import aiohttp
 import pytest
 from runner_world import completion, providers
 
-from runner import posting
-from runner.address import Address, address_of, new_session
-from runner.completion import Sent, complete
-from runner.outcome import Answer, Fault, Kind
-from runner.posting import LONGEST_BODY, Poster
-from runner.redact import Redactor
+from runner.transport import posting
+from runner.transport.address import Address, address_of, new_session
+from runner.transport.completion import Sent, complete
+from runner.transport.outcome import Answer, Fault, Kind
+from runner.transport.posting import LONGEST_BODY, Poster
+from runner.transport.redact import Redactor
 
 Exchange = Callable[..., Awaitable[Sent]]
 Answerer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

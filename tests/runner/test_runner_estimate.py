@@ -6,9 +6,9 @@ import pytest
 from runner_world import completion, fill_study, providers, rows
 
 import store
-from runner.estimate_tokens import ANSWER, MULTILINGUAL, OVERHEAD, SAMPLE
-from runner.estimating import estimate, total
-from runner.options import Asked, RunOptions
+from runner.estimate.estimate import estimate, total
+from runner.estimate.tokens import ANSWER, MULTILINGUAL, OVERHEAD, SAMPLE
+from runner.lifecycle.options import Asked, RunOptions
 from store import Selection
 from store.errors import BadInput
 

@@ -18,9 +18,9 @@ from rich.console import Console
 from runner_world import completion, fill_study, providers, rows, status
 
 import store
-from runner.counters import LaneCounters, Latencies, ModelCounters
-from runner.monitor import Monitor, amount, json_line, key_values, span, tables
-from runner.outcome import Answer
+from runner.status.counters import LaneCounters, Latencies, ModelCounters
+from runner.status.monitor import Monitor, amount, json_line, key_values, span, tables
+from runner.transport.outcome import Answer
 from store.writer import explain
 
 

@@ -7,8 +7,8 @@ from collections import deque
 
 import pytest
 
-from runner.in_flight import InFlight
-from runner.pace import Pace
+from runner.limits.concurrency import InFlight
+from runner.limits.rate_limit import Pace
 
 
 class Strict:

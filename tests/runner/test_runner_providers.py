@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 from runner_world import providers as of_tables
 
-from runner.providers import find, load_providers
+from runner.providers.file import find, load_providers
 from store.errors import BadInput
 
 GOOD = """\

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from runner_world import fill_study, providers, rows
 
-from runner.address import address_of, proxy_for
-from runner.batch import run_batch
-from runner.options import Asked, RunOptions
-from runner.providers import load_providers
-from runner.urls import with_path
+from runner.batch.run import run_batch
+from runner.lifecycle.options import Asked, RunOptions
+from runner.providers.file import load_providers
+from runner.providers.urls import with_path
+from runner.transport.address import address_of, proxy_for
 from store.errors import BadInput
 
 FILE = """\

@@ -10,10 +10,10 @@ from email.utils import formatdate
 
 import pytest
 
-from runner.outcome import Answer, Fault, Kind
-from runner.redact import Redactor
-from runner.reply import read, split_thinking
-from runner.server_limits import allowance, duration, retry_after, speaks_of_limits
+from runner.limits.headers import allowance, duration, retry_after, speaks_of_limits
+from runner.transport.outcome import Answer, Fault, Kind
+from runner.transport.redact import Redactor
+from runner.transport.reply import read, split_thinking
 
 REDACTOR = Redactor(["PLANTED_KEY"])
 

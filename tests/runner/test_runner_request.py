@@ -10,8 +10,8 @@ import orjson
 import pytest
 from runner_world import providers
 
-from runner.grammar import Unsupported, grammar
-from runner.request import Bodies
+from runner.transport.grammar import Unsupported, grammar
+from runner.transport.request import Bodies
 from store.asking import PendingQuery
 from store.prompt import Slotted, fill
 

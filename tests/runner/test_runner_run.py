@@ -17,14 +17,15 @@ from rich.console import Console
 from runner_world import completion, fill_study, providers, rows, status
 
 import store
-from runner import model_run, patience, running
-from runner.deadlines import Deadlines
-from runner.monitor import key_values, tables
-from runner.options import Asked, RunOptions
-from runner.providers import Providers
-from runner.running import run
-from runner.schema import File
-from runner.urls import proxy_for
+from runner.lifecycle.options import Asked, RunOptions
+from runner.live import first_answer, model_run
+from runner.live import run as running
+from runner.live.run import run
+from runner.providers.file import Providers
+from runner.providers.schema import File
+from runner.providers.urls import proxy_for
+from runner.status.monitor import key_values, tables
+from runner.transport.deadlines import Deadlines
 from store.errors import BadInput, RunFailed
 
 
@@ -144,7 +145,7 @@ async def test_a_truncated_answer_is_asked_once_more_with_more_tokens(study, ser
 
 
 async def test_passing_errors_are_retried_and_counted(study, serve, ask, monkeypatch):
-    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
     fill_study(study, 10, 4)
     seen: dict[str, int] = {}
 
@@ -168,7 +169,7 @@ async def test_passing_errors_are_retried_and_counted(study, serve, ask, monkeyp
 
 
 async def test_a_query_that_always_fails_is_given_up_after_its_tries(study, serve, ask, monkeypatch):
-    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.001)
     fill_study(study, 10, 4)
     server = await serve(
         lambda call: status(500) if "3号" in call.prompt and "值2" in call.prompt else completion()
@@ -281,7 +282,7 @@ async def test_failover_follows_the_file_and_the_row_says_who_served(study, serv
 async def test_while_the_first_provider_is_down_the_second_serves_and_then_the_first_again(
     study, serve, ask, monkeypatch
 ):
-    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
     fill_study(study, 150, 4)
     down = {"from": 40, "until": 0.0}
 
@@ -312,7 +313,7 @@ async def test_while_the_first_provider_is_down_the_second_serves_and_then_the_f
 
 
 async def test_an_outage_costs_queries_no_tries(study, serve, ask, monkeypatch):
-    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
     fill_study(study, 25, 4)
     gone = {"until": 0.0}
 
@@ -331,7 +332,7 @@ async def test_an_outage_costs_queries_no_tries(study, serve, ask, monkeypatch):
 
 
 async def test_a_model_that_was_never_there_ends_the_run_soon(study, serve, ask, monkeypatch):
-    monkeypatch.setattr(patience, "NO_MODEL_S", 2.0)
+    monkeypatch.setattr(first_answer, "NO_MODEL_S", 2.0)
     fill_study(study, 2, 2)
     server = await serve(lambda call: status(404, {"error": {"message": "The model judge-1 does not exist"}}))
     summary = await ask(providers(a={"base_url": server.base_url}))
@@ -594,7 +595,7 @@ async def test_a_writer_that_gives_up_stops_the_run_at_once(study, serve, ask, m
 
 
 async def test_slow_drips_and_silence_run_into_their_timeouts(study, serve, ask, monkeypatch):
-    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
     fill_study(study, 1, 2)
     seen: set[str] = set()
 
@@ -668,7 +669,7 @@ async def test_several_models_run_side_by_side_each_at_its_own_pace(study, serve
 
 
 async def test_the_last_few_queries_can_fail_without_looking_like_an_outage(study, serve, ask, monkeypatch):
-    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
     fill_study(study, 5, 4)
     server = await serve(lambda call: status(500) if "4号" in call.prompt else completion())
     summary = await ask(providers(a={"base_url": server.base_url}))
@@ -681,8 +682,8 @@ async def test_the_last_few_queries_can_fail_without_looking_like_an_outage(stud
 async def test_queries_that_always_fail_are_given_up_while_the_others_are_answered(
     study, serve, ask, monkeypatch, reply, share
 ):
-    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
-    monkeypatch.setattr("runner.lane._LONGEST_BACKOFF_AT_QUERIES_S", 0.02)
+    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.live.lane._LONGEST_BACKOFF_AT_QUERIES_S", 0.02)
     fill_study(study, 100, 4)
     bad = {f"{n}号案" for n in range(100) if n % round(1 / share) == 1}
     code = 500 if "error" in reply else 200
@@ -701,9 +702,9 @@ async def test_queries_that_always_fail_are_given_up_while_the_others_are_answer
 async def test_a_resumed_run_gives_up_what_fails_though_it_never_answered_itself(
     study, serve, ask, monkeypatch
 ):
-    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
-    monkeypatch.setattr("runner.lane._LONGEST_BACKOFF_AT_QUERIES_S", 0.02)
-    monkeypatch.setattr(patience, "ERRORS_S", 0.5)
+    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.live.lane._LONGEST_BACKOFF_AT_QUERIES_S", 0.02)
+    monkeypatch.setattr(first_answer, "ERRORS_S", 0.5)
     fill_study(study, 5, 4)
     broken = []
     server = await serve(lambda call: status(500) if broken else completion())
@@ -719,8 +720,8 @@ async def test_a_resumed_run_gives_up_what_fails_though_it_never_answered_itself
 async def test_a_query_that_failed_once_is_not_given_up_because_the_server_is_down(
     study, serve, ask, monkeypatch
 ):
-    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
-    monkeypatch.setattr("runner.lane._LONGEST_BACKOFF_S", 0.1)
+    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.live.lane._LONGEST_BACKOFF_S", 0.1)
     fill_study(study, 30, 4)
     seen, down = {}, {"until": None}
 
@@ -739,8 +740,8 @@ async def test_a_query_that_failed_once_is_not_given_up_because_the_server_is_do
 
 
 async def test_in_an_outage_what_never_failed_is_asked_first(study, serve, ask, monkeypatch):
-    monkeypatch.setattr("runner.lane._LONGEST_BACKOFF_S", 0.05)
-    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.live.lane._LONGEST_BACKOFF_S", 0.05)
+    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
     fill_study(study, 30, 4)
     gone = {"until": 0.0}
     failed, probes = set(), []
@@ -763,7 +764,7 @@ async def test_in_an_outage_what_never_failed_is_asked_first(study, serve, ask, 
 
 
 async def test_a_query_that_one_provider_fails_goes_to_the_next(study, serve, ask, monkeypatch):
-    monkeypatch.setattr("runner.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
     fill_study(study, 10, 4)
     first = await serve(lambda call: status(500) if "3号" in call.prompt else completion())
     second = await serve()
@@ -776,7 +777,7 @@ async def test_a_query_that_one_provider_fails_goes_to_the_next(study, serve, as
 @pytest.mark.parametrize("documents", [1, 10])
 @pytest.mark.parametrize("host", ["127.0.0.1:9", "nowhere.invalid"])
 async def test_a_server_that_was_never_there_ends_the_run_soon(study, ask, monkeypatch, host, documents):
-    monkeypatch.setattr(patience, "UNREACHED_S", 2.0)
+    monkeypatch.setattr(first_answer, "UNREACHED_S", 2.0)
     fill_study(study, documents, 4)
     summary = await ask(providers(a={"base_url": f"http://{host}/v1"}))
     assert (summary.exit_code, summary.pending) == (1, documents * 4)
@@ -799,7 +800,7 @@ async def test_a_server_that_never_says_a_word_ends_the_run_after_three_timeouts
 
 
 async def test_a_server_that_speaks_another_language_ends_the_run_soon(study, serve, ask, monkeypatch):
-    monkeypatch.setattr(patience, "UNREADABLE_S", 2.0)
+    monkeypatch.setattr(first_answer, "UNREADABLE_S", 2.0)
     fill_study(study, 10, 4)
     server = await serve(lambda call: web.Response(text="<html>hello</html>", content_type="text/html"))
     summary = await ask(providers(a={"base_url": server.base_url}))
@@ -809,8 +810,8 @@ async def test_a_server_that_speaks_another_language_ends_the_run_soon(study, se
 
 
 async def test_a_server_that_has_answered_is_waited_for(study, serve, ask, monkeypatch):
-    monkeypatch.setattr(patience, "NO_MODEL_S", 0.2)
-    monkeypatch.setattr(patience, "ERRORS_S", 0.2)
+    monkeypatch.setattr(first_answer, "NO_MODEL_S", 0.2)
+    monkeypatch.setattr(first_answer, "ERRORS_S", 0.2)
     fill_study(study, 10, 4)
     gone = {}
 

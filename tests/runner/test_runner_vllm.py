@@ -18,8 +18,8 @@ from aiohttp import web
 from runner_world import fill_study, providers
 
 import store
-from runner.schema import Vllm
-from runner.vllm import VllmServer, served_models
+from runner.engines.vllm import VllmServer, served_models
+from runner.providers.schema import Vllm
 from store.errors import BadInput, RunFailed
 
 MODEL = "Qwen/Qwen2.5-7B-Instruct"
@@ -240,8 +240,8 @@ def test_it_ends_with_the_process_that_started_it_even_a_killed_one(fake_vllm):
     code = (
         "import asyncio, os, signal\n"
         "from pathlib import Path\n"
-        "from runner_world import providers\nfrom runner.schema import Vllm\n"
-        "from runner.vllm import VllmServer\n"
+        "from runner_world import providers\nfrom runner.providers.schema import Vllm\n"
+        "from runner.engines.vllm import VllmServer\n"
         f"table = {{'kind': 'vllm', 'base_url': 'http://127.0.0.1:{port}/v1', 'offer': {{'id': 'm'}}}}\n"
         "route = providers(vllm=table).resolve('judge').routes[0]\n"
         "async def main():\n"

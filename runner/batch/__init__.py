@@ -1,0 +1,1 @@
+"""A run over a provider's batch interface: submit, wait, fetch, store."""

@@ -1,0 +1,110 @@
+"""What the models of a batch run share, and how they wait: patiently, but never past a stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from runner.batch.api import ApiFault
+from runner.batch.file import Allowance
+from runner.lifecycle.options import RunOptions
+from runner.transport.outcome import REQUEUED, RETRIED
+from runner.transport.redact import Redactor
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from store.study import Study
+    from store.writer import Writer
+
+LATE_S = 600.0
+"""What a provider owes and has not (a file of results, or the batch itself) is looked for so long, ..."""
+LATE_LOOKS = 5
+"""... and at least so often, before it is given up: what is given up is asked, and paid for, again."""
+_GONE_AFTER = 3
+_LONGEST_WAIT_S = 600.0
+_FIRST_WAIT_S = 2.0
+_HARVESTS = 2
+_T = TypeVar("_T")
+
+
+class Stopped(Exception):
+    """The run is to stop; batches go on at the provider."""
+
+
+class Vain:
+    """Looks in vain for what a provider owes, batch by batch."""
+
+    def __init__(self, late_s: float) -> None:
+        self._late_s = late_s
+        self._looks: dict[uuid.UUID, tuple[int, float]] = {}
+
+    def again(self, batch: uuid.UUID) -> bool:
+        """Count one. False when it is time to give up."""
+        looks, since = self._looks.get(batch, (0, time.monotonic()))
+        self._looks[batch] = (looks + 1, since)
+        return looks + 1 < LATE_LOOKS or time.monotonic() - since < self._late_s
+
+    def found(self, batch: uuid.UUID) -> None:
+        """It has come after all."""
+        self._looks.pop(batch, None)
+
+    def __contains__(self, batch: uuid.UUID) -> bool:
+        return batch in self._looks
+
+
+@dataclass(slots=True)
+class BatchShared:
+    """What all models of a batch run use together."""
+
+    study: Study
+    run_id: uuid.UUID
+    writer: Writer
+    session: aiohttp.ClientSession
+    redactor: Redactor
+    options: RunOptions
+    poll_s: float
+    folder: Path
+    """For files on their way."""
+    allowance: Allowance
+    tell: Callable[..., None]
+    """Called with a text and its parts by name."""
+    late_s: float = LATE_S
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    harvests: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HARVESTS))
+
+    async def wait(self, seconds: float) -> None:
+        """Sleep. Raises Stopped when the run is to stop."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.stopping.wait(), seconds)
+        if self.stopping.is_set():
+            raise Stopped
+
+    async def patiently(self, what: str, call: Callable[[int], Awaitable[_T]]) -> _T:
+        """Call until it succeeds: again after passing errors, with growing waits, for `outage_s`.
+
+        `call` is given the number of the try. Raises ApiFault for an error that will not, or did not, pass.
+        """
+        started, number, gone = time.monotonic(), 0, 0
+        while True:
+            try:
+                return await call(number)
+            except ApiFault as error:
+                fault = error.fault
+                gone += fault.status == 404
+                passing = fault.kind in RETRIED | REQUEUED or (fault.status == 404 and gone < _GONE_AFTER)
+                if not passing or time.monotonic() - started > self.options.outage_s:
+                    raise
+                pause = min(min(_FIRST_WAIT_S, self.poll_s) * 2**number, _LONGEST_WAIT_S)
+                pause = max(pause * random.uniform(0.5, 1.0), fault.retry_after or 0.0)
+                if number in (0, 3) or number % 10 == 0:
+                    self.tell(f"{what}: {fault.message}; again in {pause:.0f} s")
+                number += 1
+                await self.wait(pause)

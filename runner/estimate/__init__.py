@@ -1,0 +1,1 @@
+"""Before a run: the tokens, the cost and the time that it will take."""

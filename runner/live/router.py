@@ -1,0 +1,61 @@
+"""Which lane takes a query: the first provider that is up, and of its keys the one that can soonest."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from runner.lifecycle.results import Item
+from runner.live.lane import Lane
+
+FAIL_OVER_AFTER_S = 5.0
+"""A provider that sends us away for longer than this is not waited for while another is up."""
+
+
+Choice = tuple[Lane | None, float, float, float]
+"""A lane that takes the query now, the tokens of the prompt and those that its limit will count, 0; or None
+and, last, the seconds to wait (infinity: until something happens)."""
+
+
+class Router:
+    """The lanes of one model, by provider in the order of failover."""
+
+    def __init__(self, lanes: Sequence[Lane]) -> None:
+        by_provider = itertools.groupby(lanes, lambda lane: lane.route.provider)
+        self.lanes = list(lanes)
+        self._groups = [list(group) for _, group in by_provider]
+
+    def capacity(self) -> int:
+        """How many requests may be open at once; 0 when no lane is left."""
+        return sum(lane.limit.limit for lane in self.lanes if lane.parked is None)
+
+    def why_parked(self) -> str:
+        """Why lanes take part no more, each reason once."""
+        return "; ".join(dict.fromkeys(lane.parked for lane in self.lanes if lane.parked is not None))
+
+    def choose(self, item: Item, max_tokens: int, utf8_per_char: float, now: float) -> Choice:
+        """The lane for this query. One that is busy or paced is waited for, one that is down is not."""
+        groups = self._groups
+        if item.avoid is not None and len(groups) > 1:
+            groups = sorted(groups, key=lambda group: group[0].route.provider == item.avoid)
+        soonest = math.inf
+        for group in groups:
+            best: tuple[float, int, Lane, float, float] | None = None
+            up = False
+            for lane in group:
+                if lane.parked is not None:
+                    continue
+                prompt = lane.prompt_tokens(item.chars, utf8_per_char)
+                tokens = prompt + lane.completion_tokens(max_tokens)
+                wait = lane.ready_in(tokens, now)
+                up = up or lane.is_up(now, FAIL_OVER_AFTER_S)
+                if best is None or (wait, lane.in_flight) < best[:2]:
+                    best = (wait, lane.in_flight, lane, prompt, tokens)
+            if best is not None:
+                if best[0] <= 0:
+                    return best[2], best[3], best[4], 0.0
+                soonest = min(soonest, best[0])
+                if up:
+                    break
+        return None, 0.0, 0.0, soonest

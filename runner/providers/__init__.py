@@ -1,0 +1,1 @@
+"""`providers.toml`: its schema, what may stand in it, and a model's settings and routes."""

@@ -1,0 +1,1 @@
+"""What a person sees of a run: counters, the live view, the summary at the end."""
