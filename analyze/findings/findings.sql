@@ -1,0 +1,4 @@
+-- All findings in their fixed order.
+SELECT {columns}
+FROM findings
+ORDER BY collection, coding, model, temperature NULLS FIRST, model_key, position

@@ -1,0 +1,41 @@
+"""Findings as a study has them."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import duckdb
+
+from analyze.findings.rows import Finding, FindingRow
+from analyze.frame import Cell, HoldsConnection, connection_of
+
+_FINDINGS = (Path(__file__).parent / "findings.sql").read_text(encoding="utf-8")
+
+
+def read_findings(
+    study: HoldsConnection | duckdb.DuckDBPyConnection,
+    *,
+    collection: str | None = None,
+    coding: str | None = None,
+    model_key: str | None = None,
+) -> list[Finding]:
+    """The findings of a study, or of a part of it.
+
+    Their order is fixed: by collection, coding, model, temperature and key; within a model by label in the
+    design's order, each label first, then its tests, each with its values.
+    """
+    key = [field.name for field in fields(Cell)]
+    own = [field.name for field in fields(FindingRow)]
+    columns = ", ".join(f'"{name}"' for name in (*key, *own))
+    rows = connection_of(study).execute(_FINDINGS.format(columns=columns)).fetchall()
+    found = [
+        Finding(cell=Cell(*row[: len(key)]), **dict(zip(own, row[len(key) :], strict=True))) for row in rows
+    ]
+    return [
+        one
+        for one in found
+        if collection in (None, one.cell.collection)
+        and coding in (None, one.cell.coding)
+        and model_key in (None, one.cell.model_key)
+    ]
