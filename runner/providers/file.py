@@ -14,10 +14,10 @@ from pydantic import ValidationError
 
 from runner.providers.schema import File, Limits, ModelOffer, Prices, Provider, ProviderKind, Style, Timeouts
 from runner.providers.settings import ModelSettings
-from runner.providers.toml_errors import explain
 from runner.providers.toml_values import decided_elsewhere
 from runner.providers.urls import proxy_for
 from store.errors import BadInput
+from store.input_files import explain
 
 FILE_NAME = "providers.toml"
 
@@ -265,5 +265,5 @@ def load_providers(path: Path | None = None) -> Providers:
     try:
         parsed = File.model_validate(data)
     except ValidationError as error:
-        raise explain(error, file, text) from None
+        raise explain(error, file, text, hint="Correct the file; `evenhand providers` checks it.") from None
     return Providers(path=file, tables=parsed.providers)
