@@ -113,7 +113,11 @@ def build(
     added = store.add_queries(study, collection, questions, retire_others=True, retire_missing=retire_missing)
     write_catalogue(study)
     _write_truths(study, collection, chosen_cases)
-    real = [question for question in questions if not question.label.startswith(PLACEBO)]
+    real = [
+        question
+        for question in questions
+        if question.label is not None and not question.label.startswith(PLACEBO)
+    ]
     asked = {(question.label, question.value) for question in real}
     return Built(
         collection=collection,

@@ -41,6 +41,7 @@ class Selection:
     collection: str | None = None
     labels: Sequence[str] | None = None
     documents: Sequence[str] | None = None
+    arms: Sequence[str] | None = None
     limit: int | None = None
     """At most so many queries (each asked once a repeat), in whole document x label sets unless the first set
     alone is larger. The same limit selects the same queries again, so a finished run has nothing pending."""
@@ -60,8 +61,9 @@ class PendingQuery:
     repeat: int
     collection: str
     doc_id: str
-    label: str
-    value: str
+    label: str | None
+    value: str | None
+    arm: str
     system_text: str | None
     prompt: Slotted
     """The template around the document, for all queries of both."""
@@ -151,7 +153,7 @@ class PendingQueries(Iterator[PendingQuery]):
             found = self._cursor.execute(statement("page_documents")).fetchall()
         texts = {(collection, doc_id): Slotted(text) for collection, doc_id, text in found}
         prompts: dict[tuple[str, str, str], Slotted] = {}
-        for raw_id, collection, doc_id, label, value, template_hash, fills, ordinal, done in rows:
+        for raw_id, collection, doc_id, label, value, arm, template_hash, fills, ordinal, done in rows:
             system_text, template, schema = self._templates[template_hash]
             prompt = prompts.get(key := (template_hash, collection, doc_id))
             if prompt is None:
@@ -167,6 +169,7 @@ class PendingQueries(Iterator[PendingQuery]):
                         doc_id,
                         label,
                         value,
+                        arm,
                         system_text,
                         prompt,
                         filled,
@@ -268,10 +271,13 @@ def _checked(cursor: duckdb.DuckDBPyConnection, selection: Selection) -> dict[st
         _known(cursor, "label", "queries", selection.labels)
     if selection.documents is not None:
         _known(cursor, "doc_id", "documents", selection.documents)
+    if selection.arms is not None:
+        _known(cursor, "arm", "queries", selection.arms)
     return {
         "collection": selection.collection,
         "labels": None if selection.labels is None else list(selection.labels),
         "documents": None if selection.documents is None else list(selection.documents),
+        "arms": None if selection.arms is None else list(selection.arms),
         "limit": selection.limit,
         "shard": shard,
         "shards": shards,
@@ -279,7 +285,12 @@ def _checked(cursor: duckdb.DuckDBPyConnection, selection: Selection) -> dict[st
 
 
 def _known(cursor: duckdb.DuckDBPyConnection, column: str, table: str, names: Sequence[str]) -> None:
-    known = [row[0] for row in cursor.execute(f"SELECT DISTINCT {column} FROM {table}").fetchall()]
+    known = [
+        row[0]
+        for row in cursor.execute(
+            f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL"
+        ).fetchall()
+    ]
     for name in names:
         if name not in known:
             word = "document" if column == "doc_id" else column

@@ -32,8 +32,27 @@ def _digest(kind: str, *parts: Any) -> bytes:
     return hashlib.sha256(_encode([kind, *parts]).encode("utf-8", "surrogatepass")).digest()[:16]
 
 
-def query_id(collection: str, doc_id: str, label: str, value: str, prompt_hash: str | None) -> uuid.UUID:
-    """The identity of a question. An imported query has no prompt: its `prompt_hash` is None."""
+BASE_ARM = "base"
+"""The arm of a query that is asked with the domain's own instructions."""
+
+
+def query_id(
+    collection: str,
+    doc_id: str,
+    label: str | None,
+    value: str | None,
+    prompt_hash: str | None,
+    arm: str = BASE_ARM,
+) -> uuid.UUID:
+    """The identity of a question.
+
+    An imported query has no prompt: its `prompt_hash` is None. A query of the groups design has no label and no
+    value. These, and queries of arms other than the base, have a tag of their own in the hash; all others are
+    hashed as they were before there were any.
+    """
+    if label is None or arm != BASE_ARM:
+        tag = "query as it is" if label is None else "query of an arm"
+        return uuid.UUID(bytes=_digest(tag, collection, doc_id, label, value, prompt_hash, arm))
     return uuid.UUID(bytes=_digest("query", collection, doc_id, label, value, prompt_hash))
 
 

@@ -26,31 +26,40 @@ CHUNK = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document of a collection. `text` holds `{{slot}}`s; None for an import, which has only answers."""
+    """A document of a collection: a case. `text` holds `{{slot}}`s; None for an import, which has only answers."""
 
     doc_id: str
     position: int
     text: str | None = None
+    split: str | None = None
+    cluster: str | None = None
+    """What documents of one origin share."""
+    language: str | None = None
+    truth: Mapping[str, Any] | None = None
+    """Outcome -> true value."""
+    groups: Mapping[str, str] | None = None
+    """Attribute -> group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One question: a document with one label at one value.
+    """One question: a document with one label at one value, or, without both, as it is.
 
-    `prompt_hash`, `template_hash` and `fills` are None for an import. `ordinal` is the order of asking.
+    `arm` is the wording of the instructions. `prompt_hash`, `template_hash` and `fills` are None for an import. `ordinal` is the order of asking.
     """
 
     doc_id: str
-    label: str
-    value: str
+    label: str | None
+    value: str | None
     ordinal: int
     prompt_hash: str | None = None
     template_hash: str | None = None
     fills: Mapping[str, str] | None = None
+    arm: str = identity.BASE_ARM
 
     def query_id(self, collection: str) -> uuid.UUID:
         """The identity of this query in a collection."""
-        return identity.query_id(collection, self.doc_id, self.label, self.value, self.prompt_hash)
+        return identity.query_id(collection, self.doc_id, self.label, self.value, self.prompt_hash, self.arm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +77,32 @@ class Added:
     """Documents whose text changed: their old queries are retired, as their prompts no longer exist."""
 
 
-def add_collection(study: Study, collection: str, *, kind: str, description: str) -> None:
-    """Add a collection (kind: bundled, own or imported), or update its description.
+def add_collection(
+    study: Study, collection: str, *, kind: str, description: str, domain: str | None = None
+) -> None:
+    """Add a collection (kind: bundled, own or imported) of a domain, or update its description.
 
     Raises:
-        BadInput: it is there and of another kind.
+        BadInput: it is there and of another kind or domain: names of collections are unique in a study.
     """
     rows = study.connection.execute(
-        "SELECT kind FROM collections WHERE collection = ?", [collection]
+        "SELECT kind, domain FROM collections WHERE collection = ?", [collection]
     ).fetchall()
+    if rows and rows[0][1] not in (None, domain):
+        raise BadInput(
+            f"the collection '{collection}' is there already and belongs to the domain {rows[0][1]}",
+            hint="Give the new one another name (`--collection`).",
+        )
     if rows and rows[0][0] != kind:
         raise BadInput(
             f"the collection '{collection}' is there already and is {rows[0][0]}, not {kind}",
             hint="Give the new one another name.",
         )
     study.connection.execute(
-        "INSERT INTO collections VALUES (?, ?, ?, ?) "
-        "ON CONFLICT (collection) DO UPDATE SET description = excluded.description",
-        [collection, kind, description, now()],
+        "INSERT INTO collections BY NAME SELECT $1 AS collection, $2 AS kind, $3 AS description, $4 AS created_at, "
+        "$5 AS domain ON CONFLICT (collection) DO UPDATE SET description = excluded.description, "
+        "domain = coalesce(excluded.domain, domain)",
+        [collection, kind, description, now(), domain],
     )
 
 
@@ -107,6 +124,11 @@ def add_documents(study: Study, collection: str, documents: Iterable[Document]) 
                 doc_id=(ids, TEXT),
                 position=([document.position for document in chunk], INT),
                 text=([document.text for document in chunk], TEXT),
+                split=([document.split for document in chunk], TEXT),
+                cluster=([document.cluster for document in chunk], TEXT),
+                language=([document.language for document in chunk], TEXT),
+                truth=([_json(document.truth) for document in chunk], TEXT),
+                groups=([_json(document.groups) for document in chunk], TEXT),
             )
             with registered(connection, new_documents=documents_table):
                 changed = connection.execute(statement("changed_documents"), [collection]).fetchall()
@@ -154,10 +176,10 @@ def add_queries(
 ) -> Added:
     """Add queries; one that was retired counts again.
 
-    With `retire_others`, a query of the collection is retired if its label is among those added and it has
+    With `retire_others`, a query of the collection is retired if its label and arm are among those added and it has
     another template, or asks another prompt for the same document, label and value: an estimate never mixes
-    templates. Its answers stay. With `retire_missing`, every query of the collection that is not among those
-    added is retired.
+    templates. Its answers stay. With `retire_missing`, every query of the collection, of the same arms and design, that is not among those added
+    is retired.
 
     Raises:
         BadInput: a query names a document or a template that the study does not have.
@@ -169,7 +191,7 @@ def add_queries(
             total += len(chunk)
             with registered(connection, new_queries=_queries_table(collection, chunk)):
                 connection.execute(
-                    "INSERT INTO staged_queries SELECT * FROM new_queries ON CONFLICT DO NOTHING"
+                    "INSERT INTO staged_queries BY NAME SELECT * FROM new_queries ON CONFLICT DO NOTHING"
                 )
         _check_staged(connection, collection)
         if retire_others:
@@ -216,13 +238,18 @@ def add_model(
     return key
 
 
+def _json(found: Mapping[str, Any] | None) -> str | None:
+    return None if found is None else json.dumps(dict(found), ensure_ascii=False)
+
+
 def _queries_table(collection: str, queries: list[Query]) -> pa.Table:
-    fills = [None if q.fills is None else json.dumps(dict(q.fills), ensure_ascii=False) for q in queries]
+    fills = [_json(query.fills) for query in queries]
     return table(
         query_id=([query.query_id(collection) for query in queries], UUID),
         doc_id=([query.doc_id for query in queries], TEXT),
         label=([query.label for query in queries], TEXT),
         value=([query.value for query in queries], TEXT),
+        arm=([query.arm for query in queries], TEXT),
         prompt_hash=([query.prompt_hash for query in queries], TEXT),
         template_hash=([query.template_hash for query in queries], TEXT),
         fills=(fills, TEXT),

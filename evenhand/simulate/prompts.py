@@ -67,7 +67,14 @@ class PromptBook:
         for query in store.pending(study, _NOBODY, 1, selection):
             charge, months = truths.get((query.collection, query.doc_id), (None, None))
             document = f"{query.collection}/{query.doc_id}"
-            book.add(query.user_text, document, query.label, query.value, charge=charge, true_months=months)
+            book.add(
+                query.user_text,
+                document,
+                query.label or "",
+                query.value or "",
+                charge=charge,
+                true_months=months,
+            )
         return book
 
     @classmethod

@@ -1,6 +1,4 @@
-INSERT INTO queries (
-    query_id, collection, doc_id, label, value, prompt_hash, template_hash, fills, ordinal, retired_at
-)
-SELECT query_id, $1, doc_id, label, value, prompt_hash, template_hash, fills, ordinal, NULL
+INSERT INTO queries BY NAME
+SELECT query_id, $1 AS collection, doc_id, label, value, arm, prompt_hash, template_hash, fills, ordinal
 FROM staged_queries
 ON CONFLICT DO NOTHING;

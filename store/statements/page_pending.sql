@@ -5,6 +5,7 @@ SELECT
     queries.doc_id,
     queries.label,
     queries.value,
+    queries.arm,
     queries.template_hash,
     queries.fills,
     queries.ordinal,

@@ -1,7 +1,7 @@
 -- The queries of a selection that have no terminal row for every repeat, in the order of asking.
--- $limit cuts between counterfactual sets (document x label), unless the first set alone is larger.
+-- $limit cuts between counterfactual sets (document x label x arm; a document by itself without a label), unless the first set alone is larger.
 WITH selected AS (
-    SELECT query_id, collection, doc_id, label, ordinal
+    SELECT query_id, collection, doc_id, coalesce(label, '') AS label, arm, ordinal
     FROM queries
     JOIN documents USING (collection, doc_id)
     WHERE retired_at IS NULL
@@ -9,6 +9,7 @@ WITH selected AS (
       AND documents.text IS NOT NULL
       AND ($collection IS NULL OR collection = $collection)
       AND ($labels IS NULL OR list_contains($labels, label))
+      AND ($arms IS NULL OR list_contains($arms, arm))
       AND ($documents IS NULL OR list_contains($documents, doc_id))
       AND ($shards IS NULL OR documents.position % $shards = $shard)
 ),
@@ -17,17 +18,18 @@ sets AS (
         collection,
         doc_id,
         label,
+        arm,
         count(*) AS size,
         sum(count(*)) OVER (
-            ORDER BY collection, min(ordinal), doc_id, label ROWS UNBOUNDED PRECEDING
+            ORDER BY collection, min(ordinal), doc_id, label, arm ROWS UNBOUNDED PRECEDING
         ) AS up_to
     FROM selected
-    GROUP BY collection, doc_id, label
+    GROUP BY collection, doc_id, label, arm
 ),
 chosen AS (
     SELECT selected.*
     FROM selected
-    JOIN sets USING (collection, doc_id, label)
+    JOIN sets USING (collection, doc_id, label, arm)
     WHERE $limit IS NULL OR up_to <= $limit OR up_to = size
     ORDER BY collection, ordinal, query_id
     LIMIT coalesce($limit, 9223372036854775807)

@@ -1,5 +1,5 @@
--- Retire what the staged queries replace: their labels' queries with another template, and other prompts for the
--- same document, label and value (the document was edited).
+-- Retire what the staged queries replace in their arms: their labels' queries with another template, and other prompts
+-- for the same document, label and value (the document was edited). A query without a label stands for itself.
 UPDATE queries
 SET retired_at = $1
 WHERE collection = $2
@@ -7,8 +7,10 @@ WHERE collection = $2
   AND query_id NOT IN (SELECT query_id FROM staged_queries)
   AND (
       (
-          label IN (SELECT label FROM staged_queries)
-          AND coalesce(template_hash, '') NOT IN (SELECT coalesce(template_hash, '') FROM staged_queries)
+          (arm, coalesce(label, '')) IN (SELECT (arm, coalesce(label, '')) FROM staged_queries)
+          AND (arm, coalesce(template_hash, '')) NOT IN (SELECT (arm, coalesce(template_hash, '')) FROM staged_queries)
       )
-      OR (doc_id, label, value) IN (SELECT (doc_id, label, value) FROM staged_queries)
+      OR (arm, doc_id, coalesce(label, ''), coalesce(value, '')) IN (
+          SELECT (arm, doc_id, coalesce(label, ''), coalesce(value, '')) FROM staged_queries
+      )
   );

@@ -4,6 +4,7 @@ CREATE OR REPLACE TEMP TABLE staged_queries (
     doc_id        VARCHAR,
     label         VARCHAR,
     value         VARCHAR,
+    arm           VARCHAR,
     prompt_hash   VARCHAR,
     template_hash VARCHAR,
     fills         VARCHAR,

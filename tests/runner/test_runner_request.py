@@ -28,7 +28,18 @@ SCHEMA = {
 
 def query(repeat: int = 0, system: str | None = "你是法官。", schema=SCHEMA) -> PendingQuery:
     return PendingQuery(
-        uuid.uuid4(), repeat, "c", "d", "l", "v", system, Slotted("案情：{{x}}。"), {"x": "盗窃"}, schema, 0
+        uuid.uuid4(),
+        repeat,
+        "c",
+        "d",
+        "l",
+        "v",
+        "base",
+        system,
+        Slotted("案情：{{x}}。"),
+        {"x": "盗窃"},
+        schema,
+        0,
     )
 
 

@@ -121,7 +121,7 @@ ATTACKS = [
 
 def contents(study: store.Study) -> list[tuple[object, ...]]:
     return study.connection.execute(
-        "SELECT 'row', * FROM documents UNION ALL "
+        "SELECT 'row', collection, doc_id, position, text FROM documents UNION ALL "
         "SELECT type, name, '', NULL, sql FROM sqlite_master ORDER BY ALL"
     ).fetchall()
 
