@@ -46,9 +46,9 @@ def query_id(
 ) -> uuid.UUID:
     """The identity of a question.
 
-    An imported query has no prompt: its `prompt_hash` is None. A query of the groups design has no label and no
-    value. These, and queries of arms other than the base, have a tag of their own in the hash; all others are
-    hashed as they were before there were any.
+    An imported query has no prompt: its `prompt_hash` is None. A query of the groups design has no label
+    and no value. These, and queries of arms other than the base, have a tag of their own in the hash; all
+    others are hashed as they were before there were any.
     """
     if label is None or arm != BASE_ARM:
         tag = "query as it is" if label is None else "query of an arm"

@@ -26,7 +26,8 @@ CHUNK = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document of a collection: a case. `text` holds `{{slot}}`s; None for an import, which has only answers."""
+    """A document of a collection: a case. `text` holds `{{slot}}`s; None for an import, which has only
+    answers."""
 
     doc_id: str
     position: int
@@ -45,7 +46,8 @@ class Document:
 class Query:
     """One question: a document with one label at one value, or, without both, as it is.
 
-    `arm` is the wording of the instructions. `prompt_hash`, `template_hash` and `fills` are None for an import. `ordinal` is the order of asking.
+    `arm` is the wording of the instructions. `prompt_hash`, `template_hash` and `fills` are None for an
+    import. `ordinal` is the order of asking.
     """
 
     doc_id: str
@@ -99,9 +101,7 @@ def add_collection(
             hint="Give the new one another name.",
         )
     study.connection.execute(
-        "INSERT INTO collections BY NAME SELECT $1 AS collection, $2 AS kind, $3 AS description, $4 AS created_at, "
-        "$5 AS domain ON CONFLICT (collection) DO UPDATE SET description = excluded.description, "
-        "domain = coalesce(excluded.domain, domain)",
+        statement("add_collection"),
         [collection, kind, description, now(), domain],
     )
 
@@ -176,10 +176,10 @@ def add_queries(
 ) -> Added:
     """Add queries; one that was retired counts again.
 
-    With `retire_others`, a query of the collection is retired if its label and arm are among those added and it has
-    another template, or asks another prompt for the same document, label and value: an estimate never mixes
-    templates. Its answers stay. With `retire_missing`, every query of the collection, of the same arms and design, that is not among those added
-    is retired.
+    With `retire_others`, a query of the collection is retired if its label and arm are among those added
+    and it has another template, or asks another prompt for the same document, label and value: an estimate
+    never mixes templates. Its answers stay. With `retire_missing`, every query of the collection, of the
+    same arms and design, that is not among those added is retired.
 
     Raises:
         BadInput: a query names a document or a template that the study does not have.
