@@ -24,6 +24,8 @@ from analyze.across.rows import Body, OneModel
 from analyze.across.run import BODY_KEY, MODEL_KEY, across, temperatures
 from analyze.across.temperature import Measured
 from analyze.estimate import Engine, Estimate, deviation, estimate_label
+from analyze.findings import FindingRow
+from analyze.findings.settle import settle
 from analyze.frame import Cell, Frame, HoldsConnection, LabelRows
 from analyze.inference import model as inferences
 from analyze.inference.family import global_over_models, over_models
@@ -98,6 +100,11 @@ class Analysis:
         return self.tables["global_tests"]
 
     @property
+    def findings(self) -> pa.Table:
+        """What may be said: each label, its confirmatory tests, and each value in them, with their state."""
+        return self.tables["findings"]
+
+    @property
     def model_metrics(self) -> pa.Table:
         """One row for each metric of the model, threshold and group."""
         return self.tables["model_metrics"]
@@ -119,6 +126,7 @@ ROWS: dict[str, type] = {
     "label_metrics": LabelMetrics,
     "model_metrics": ModelMetric,
     **inferences.ROWS,
+    "findings": FindingRow,
 }
 """The tables of results, and what their rows are."""
 
@@ -182,6 +190,8 @@ def run(
     with timings.of("inference"):
         for cell, name, row in _inferred(inferred):
             found[name].append((cell, row))
+        for cell, tests in inferred:
+            found["findings"] += [(cell, row) for row in tests.findings.rows]
         measured = [(cell, tests.measured) for cell, tests in inferred]
         for cell in _partners(connection, specs, [cell for cell, _ in inferred]):
             measured.append((cell, _measure(connection, specs, cell, documents)))
@@ -204,6 +214,8 @@ def run(
             if families.renew(connection, bodies, cells, ALL_MODELS):
                 renewed = ("label_tests", "global_tests")
                 results |= tables.stored(connection, results, renewed, [*cells, *together], CELL_KEY)
+            settle(connection, bodies, {cell: tests.findings.moves for cell, tests in inferred})
+            results |= tables.stored(connection, results, ("findings",), cells, CELL_KEY)
             over = across(connection, bodies, designs, known)
             tables.replace(connection, over, bodies, BODY_KEY, everything=everything)
             tables.replace(connection, pairs, models_done, MODEL_KEY, everything=everything)
@@ -263,7 +275,9 @@ def _analyse(
         with timings.of("inference"):
             numbers = documents.numbers(frame)
             placebos = frames.read_placebos(connection, specs, cell)
-            tests = inferences.infer(connection, frame, specs.inference, options.signs, numbers, placebos)
+            tests = inferences.infer(
+                connection, frame, specs.inference, options.signs, numbers, placebos, specs.frame.unit
+            )
             metrics += tests.metrics
     return {"estimates": estimates, "label_metrics": labels, "model_metrics": metrics}, tests
 

@@ -8,7 +8,7 @@ on the order in which the database happened to return rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,6 +29,10 @@ REFERENCE = 0
 """`treat` of a row that holds the reference value; treated values count from 1 in the design's order."""
 UNLISTED = -1
 """`treat` of a row whose value the design names neither reference nor treated."""
+CODED = ("value", "kind", "missing", "declined", "converted", "carrier")
+"""Columns of texts that a label's rows keep."""
+TRUE = "true"
+"""How the database writes a condition that holds as a text."""
 
 _CELLS = (Path(__file__).parent / "cells.sql").read_text(encoding="utf-8")
 _PLACEBOS = (Path(__file__).parent / "placebos.sql").read_text(encoding="utf-8")
@@ -80,6 +84,14 @@ class Design:
 
 
 @dataclass(frozen=True, slots=True)
+class Coded:
+    """A column of texts: codes, -1 where null, and what they stand for."""
+
+    codes: Ints
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LabelRows:
     """One label's rows: arrays of equal length, sorted by document, value and repeat."""
 
@@ -96,6 +108,8 @@ class LabelRows:
     samples: Mapping[str, Bools]
     clusters: Mapping[str, Ints]
     """Cluster columns as codes, -1 where null."""
+    coded: Mapping[str, Coded] = field(default_factory=dict)
+    """What the tests of inference need beside numbers: value, kind, missing, declined, converted, carrier."""
 
     def __len__(self) -> int:
         return len(self.doc)
@@ -266,6 +280,10 @@ def _statement(specs: Specifications, coding: str) -> tuple[str, _Plan]:
             f"coalesce(CAST({inference.sample} AS BOOLEAN), false) AS inference_sample",
             f"CAST({inference.kind or 'NULL'} AS VARCHAR) AS kind",
             f"CAST({inference.missing or 'NULL'} AS VARCHAR) AS missing",
+            *(
+                f"CAST({getattr(inference, name) or 'NULL'} AS VARCHAR) AS {name}"
+                for name in ("declined", "converted", "carrier")
+            ),
         ]
     joined = ",\n  ".join(selected)
     where = "collection = ? AND model_key = ? AND coding = ?"
@@ -302,6 +320,7 @@ def _arrays(
     columns = {e: floats(table[name]) for e, name in plan.columns.items()}
     samples = {e: flags(table[name]) for e, name in plan.samples.items()}
     clusters = {e: encode(table[name])[0] for e, name in plan.clusters.items()}
+    coded = {name: encode(table[name]) for name in CODED if name in table.column_names}
     found: list[LabelRows] = []
     for i in np.unique(rank):
         part = slice(*np.searchsorted(rank, [i, i + 1]))
@@ -316,6 +335,7 @@ def _arrays(
                 columns={e: a[part] for e, a in columns.items()},
                 samples={e: a[part] for e, a in samples.items()},
                 clusters={e: a[part] for e, a in clusters.items()},
+                coded={name: Coded(codes[part], tuple(names)) for name, (codes, names) in coded.items()},
             )
         )
     return Frame(cell, table, tuple(found), tuple(documents), tuple(designs))

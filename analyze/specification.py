@@ -131,6 +131,12 @@ class Inference:
     """The true outcome, constant within a document."""
     missing: str | None = None
     """SQL expression: null where the answer could be used, otherwise the kind of its absence."""
+    declined: str | None = None
+    """SQL condition: the answer is missing because the model would not give one."""
+    converted: str | None = None
+    """SQL condition: the outcome is no amount that the answer names; a rule puts it in the place of one."""
+    carrier: str | None = None
+    """SQL expression: the group of a document, to say which group carries an effect."""
     placebos: str | None = None
     """A view of the answers to placebos: the same question, the reference value put in other words.
 
@@ -277,7 +283,7 @@ class _Reader:
         margin = raw.get("margin", 0.05)
         if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 < margin < 1:
             raise self.bad(where, f"margin = {margin!r} must be a share between 0 and 1")
-        optional = ("rank", "kind", "truth", "missing", "placebos", "placebo_outcome", "demographic", "role")
+        optional = tuple(f.name for f in fields(Inference) if f.default is None)
         if ("placebos" in raw) != ("placebo_outcome" in raw):
             raise self.bad(where, "placebos and placebo_outcome must stand together")
         if "placebos" in raw and not _IDENTIFIER.fullmatch(self.text(raw, "placebos", where)):

@@ -25,10 +25,21 @@ def read_findings(
     Their order is fixed: by collection, coding, model, temperature and key; within a model by label in the
     design's order, each label first, then its tests, each with its values.
     """
+    return stored_findings(connection_of(study), collection=collection, coding=coding, model_key=model_key)
+
+
+def stored_findings(
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    collection: str | None = None,
+    coding: str | None = None,
+    model_key: str | None = None,
+) -> list[Finding]:
+    """The same by this connection, whose open transaction may have written them."""
     key = [field.name for field in fields(Cell)]
     own = [field.name for field in fields(FindingRow)]
     columns = ", ".join(f'"{name}"' for name in (*key, *own))
-    rows = connection_of(study).execute(_FINDINGS.format(columns=columns)).fetchall()
+    rows = connection.execute(_FINDINGS.format(columns=columns)).fetchall()
     found = [
         Finding(cell=Cell(*row[: len(key)]), **dict(zip(own, row[len(key) :], strict=True))) for row in rows
     ]

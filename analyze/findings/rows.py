@@ -28,6 +28,7 @@ class FindingRow:
     mean_from: float | None = None
     mean_to: float | None = None
     effect: float | None = None
+    se: float | None = None
     effect_kind: str | None = None
     ci_low: float | None = None
     ci_high: float | None = None
@@ -60,6 +61,7 @@ class FindingRow:
     effect_without_20: float | None = None
     detectable: float | None = None
     detectable_share: float | None = None
+    detectable_level: float | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:

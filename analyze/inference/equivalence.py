@@ -8,12 +8,13 @@ and in steps: a formula for normal noise would promise more than these data keep
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
-from analyze.frame import Floats
+from analyze.frame import Bools, Floats
 
 POWER = 0.8
 LEVEL = 0.05
@@ -95,6 +96,50 @@ def detectable(differences: Floats, jumps: Floats, seed: int = 0) -> Detectable 
 
     None where there are no jumps to inject, or even all documents moving would not be found.
     """
+    n = len(differences)
+    critical = float(stats.t.isf(LEVEL / 2, n - 1)) if n > 1 else np.inf
+
+    def found(moved: Floats, _rng: np.random.Generator) -> Bools:
+        mean = moved.mean(axis=1)
+        spread = moved.std(axis=1, ddof=1) / np.sqrt(n)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(spread > 0, mean / spread, 0.0) > critical
+
+    return _smallest(differences, jumps, found, seed)
+
+
+def confirmable(
+    differences: Floats, jumps: Floats, *, level: float, values: int = 1, seed: int = 0
+) -> Detectable | None:
+    """The same for the joint test by sign flips of a label with so many values, at the level that is its own.
+
+    The label's statistic is the value's squared t and, for its other values, which are taken to have no
+    effect, a chi-squared. Where few cases move, the flips cannot reach the level, whatever t is: 2^(1 - m)
+    of m cases must be below it.
+    """
+    n = len(differences)
+    if n <= values:
+        return None
+    critical = values * (n - 1) / (n - values) * float(stats.f.isf(level, values, n - values))
+
+    def found(moved: Floats, rng: np.random.Generator) -> Bools:
+        mean = moved.mean(axis=1)
+        spread = moved.std(axis=1, ddof=1) / np.sqrt(n)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            squared = np.where(spread > 0, mean / spread, np.inf) ** 2
+        if values > 1:
+            squared = squared + rng.chisquare(values - 1, len(moved))
+        moving = np.count_nonzero(moved, axis=1)
+        reached: Bools = (mean > 0) & (squared > critical) & (2.0 ** (1.0 - moving) < level)
+        return reached
+
+    return _smallest(differences, jumps, found, seed)
+
+
+def _smallest(
+    differences: Floats, jumps: Floats, found: Callable[[Floats, np.random.Generator], Bools], seed: int
+) -> Detectable | None:
+    """The smallest share of moving documents at which `found` holds in four of five simulations."""
     jumps = np.abs(jumps[jumps != 0])
     n = len(differences)
     if len(jumps) == 0 or n < 3:
@@ -103,14 +148,9 @@ def detectable(differences: Floats, jumps: Floats, seed: int = 0) -> Detectable 
     noise = differences * generator.choice([-1.0, 1.0], (SIMULATIONS, n))
     jump = generator.choice(jumps, (SIMULATIONS, n))
     uniform = generator.random((SIMULATIONS, n))
-    critical = float(stats.t.isf(LEVEL / 2, n - 1))
 
     def power(share: float) -> float:
-        moved = noise + jump * (uniform < share)
-        mean = moved.mean(axis=1)
-        spread = moved.std(axis=1, ddof=1) / np.sqrt(n)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(np.mean(np.where(spread > 0, mean / spread, 0.0) > critical))
+        return float(np.mean(found(noise + jump * (uniform < share), np.random.default_rng(seed + 1))))
 
     if power(1.0) < POWER:
         return None

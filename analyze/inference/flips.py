@@ -24,6 +24,7 @@ from scipy import stats
 
 from analyze.bernoulli import THRESHOLDS
 from analyze.frame import Floats, Ints
+from analyze.inference.multiplicity import step_down_max
 from analyze.inference.scores import LabelScores, ValueScores
 from analyze.inference.signs import Signs
 
@@ -61,6 +62,8 @@ class FlipResults:
     """By threshold: in each draw, how many values have cluster p below it."""
     label_counts: dict[float, NDArray[np.int64]] = field(default_factory=dict)
     """By threshold: in each draw, how many labels have a value with cluster p below it."""
+    steps: list[float] = field(default_factory=list)
+    """Each value's step-down max-t p within its label, by the same draws; of an only value its own p."""
     label_z: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     """(labels, draws): each label's studentised statistic under the flips, on one scale, for the max-t."""
     observed_z: Floats = field(default_factory=lambda: np.zeros(0))
@@ -101,7 +104,7 @@ def _reach(observed: float) -> float:
 def enumerate_value(value: ValueScores) -> Flipped:
     """The flip p of a value over all patterns of signs of the documents that move."""
     s, a = value.s[value.moving], value.a[value.moving]
-    sums = _patterns(np.column_stack([s, a * s]))
+    sums = all_patterns(np.column_stack([s, a * s]))
     t2 = squared_t(sums[:, 0], sums[:, 1], (value.s**2).sum(), value.a.sum(), (value.a**2).sum())
     at_least = np.count_nonzero(t2 >= _reach(observed_squared_t(value)))
     return Flipped(at_least / len(t2), 2 * len(t2), True)
@@ -110,12 +113,12 @@ def enumerate_value(value: ValueScores) -> Flipped:
 def enumerate_label(whitened: Floats) -> Flipped:
     """The flip p of a label's joint statistic; `whitened` (documents, rank) holds its whitened scores."""
     moving = whitened[np.abs(whitened).max(axis=1) > 0]
-    w = (_patterns(moving) ** 2).sum(axis=1)
+    w = (all_patterns(moving) ** 2).sum(axis=1)
     observed = (whitened.sum(axis=0) ** 2).sum()
     return Flipped(float(np.count_nonzero(w >= _reach(observed)) / len(w)), 2 * len(w), True)
 
 
-def _patterns(scores: Floats) -> Floats:
+def all_patterns(scores: Floats) -> Floats:
     """Sums of the rows of `scores` under every pattern of signs that keeps the first row's.
 
     The other half are the same sums with opposite sign, which no two-sided statistic tells apart.
@@ -197,8 +200,23 @@ def flip(labels: Sequence[LabelScores], signs: Signs, numbers: Ints | None = Non
             results.labels.append(enumerate_label(whites[i]))
         else:
             results.labels.append(Flipped((1 + totals.labels[i]) / (1 + signs.draws), signs.draws, False))
+        results.steps += _stepped(label, results.values[at : at + len(label.values)], totals.drawn.get(i))
         at += len(label.values)
     return results
+
+
+def _stepped(
+    label: LabelScores, flipped: Sequence[Flipped], drawn: NDArray[np.float32] | None
+) -> list[float]:
+    """The step-down p of a label's values; `drawn` holds the statistics of several."""
+    own = np.array([one.p for one in flipped])
+    if drawn is None:
+        return [float(p) for p in own]
+    documents = np.full(len(own), label.sample.documents)
+    observed = normal_score(
+        np.array([observed_squared_t(value) for value in label.values]), np.ones_like(documents), documents
+    )
+    return [float(p) for p in step_down_max(observed.astype(np.float64), list(drawn), own)]
 
 
 def _observed_z(labels: Sequence[LabelScores], whites: Sequence[Floats]) -> Floats:
@@ -227,6 +245,8 @@ def _centred_wald(label: LabelScores) -> float:
 class _Totals:
     values: Ints
     labels: Ints
+    drawn: dict[int, NDArray[np.float32]]
+    """Of labels with several values, by number: (values, draws) of their statistics on one scale."""
 
 
 class _Plan:
@@ -280,8 +300,14 @@ class _Plan:
 
 def _draw(plan: _Plan, results: FlipResults) -> _Totals:
     v, labels = len(plan.values), len(plan.labels)
-    totals = _Totals(np.zeros(v, dtype=np.int64), np.zeros(labels, dtype=np.int64))
     draws = plan.signs.draws
+    several = {
+        i: slice(int(start), int(start) + len(label.values))
+        for i, (label, start) in enumerate(zip(plan.labels, plan.value_starts, strict=True))
+        if len(label.values) > 1
+    }
+    drawn = {i: np.empty((at.stop - at.start, draws), dtype=np.float32) for i, at in several.items()}
+    totals = _Totals(np.zeros(v, dtype=np.int64), np.zeros(labels, dtype=np.int64), drawn)
     results.label_z = np.empty((labels, draws), dtype=np.float32)
     for threshold in THRESHOLDS:
         results.value_counts[threshold] = np.empty(draws, dtype=np.int64)
@@ -305,5 +331,8 @@ def _draw(plan: _Plan, results: FlipResults) -> _Totals:
             squared = studentised(w, plan.documents.astype(np.float32))
             squared[:, plan.single] = t2[:, plan.value_starts[plan.single]]
             results.label_z[:, part] = normal_score(squared, plan.ranks, plan.documents).T
+            for i, at in several.items():
+                documents = np.full(at.stop - at.start, plan.documents[i])
+                drawn[i][:, part] = normal_score(t2[:, at], np.ones_like(documents), documents).T
             start = part.stop
     return totals

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from analyze.across.temperature import EFFECT, INCONSISTENCY, Measured
+from analyze.findings.collect import Collected, collect
 from analyze.frame import Frame, Ints
 from analyze.inference.family import global_tests, label_tests
 from analyze.inference.flips import FlipResults, flip
@@ -65,6 +66,7 @@ class ModelInference:
     flips: FlipResults
     measured: list[Measured]
     """By document, for comparisons between temperatures."""
+    findings: Collected
 
     def tables(self) -> dict[str, Sequence[Any]]:
         """The rows by table."""
@@ -83,8 +85,9 @@ def infer(
     signs: Signs,
     numbers: Ints,
     placebos: pa.Table,
+    unit: str,
 ) -> ModelInference:
-    """All tests of a frame.
+    """All tests of a frame, whose outcome is in `unit`.
 
     `numbers` are its documents' numbers among the signs (`Documents`), `placebos` its rows of
     `frame.read_placebos`.
@@ -117,6 +120,7 @@ def infer(
         metrics=metrics,
         flips=results,
         measured=_measured(frame, scored, pairs, numbers),
+        findings=collect(scored, results, values, labels, inference, unit=unit, seed=signs.seed),
     )
 
 

@@ -28,13 +28,14 @@ CREATE TABLE findings (
     mean_from    DOUBLE,            -- mean under the reference over the pairs compared, in the outcome's unit or share
     mean_to      DOUBLE,            -- the same under the value
     effect       DOUBLE,            -- mean paired difference over n_compared; see effect_kind
+    se           DOUBLE,            -- of effect, by cases
     effect_kind  VARCHAR,           -- paired; slope: for one unit of the dose, as no two asked values are compared
     ci_low       DOUBLE,
     ci_high      DOUBLE,
     ci_level     DOUBLE,            -- 0.95, or for confirmed effects what the false coverage rate asks
     ci_kind      VARCHAR,           -- plain; selected: adjusted for the selection; null: none, see note
     p            DOUBLE,            -- of this row's own test, uncorrected
-    p_kind       VARCHAR,           -- flips: of signs; exact: sign test or all patterns; permutations: within cases
+    p_kind       VARCHAR,           -- flips: signs drawn; exact: all signs; permutations: orders drawn
     least_p      DOUBLE,            -- the smallest p that what changed could have given
     weight       DOUBLE,            -- of the test within its label
     p_within     DOUBLE,            -- p corrected within the label: weighted Holm over tests, step-down over values
@@ -64,5 +65,6 @@ CREATE TABLE findings (
     effect_without_20 DOUBLE,       -- without the 20 that move most; null where no more than 20 move
     -- What the confirmatory test, with its weight and correction, would find four times in five.
     detectable   DOUBLE,            -- effect
-    detectable_share DOUBLE         -- share of the cases that would have to move
+    detectable_share DOUBLE,        -- share of the cases that would have to move
+    detectable_level DOUBLE         -- the level of the label's joint test, by its weight and the family
 );

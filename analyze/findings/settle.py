@@ -1,0 +1,89 @@
+"""The findings of all models of a collection as one family, in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+
+import duckdb
+import numpy as np
+
+from analyze import tables
+from analyze.across.rows import Body
+from analyze.findings import codes
+from analyze.findings.collect import Moves
+from analyze.findings.decide import decide
+from analyze.findings.read import stored_findings
+from analyze.findings.rows import Finding, FindingRow
+from analyze.frame import Cell, Floats
+from analyze.inference import confirmatory
+from analyze.inference.confirmatory import LEVEL, OUTCOME, WEIGHTS
+from analyze.inference.equivalence import confirmable
+
+_KEY = ("collection", "model_key", "coding")
+
+
+def settle(
+    connection: duckdb.DuckDBPyConnection, bodies: Iterable[Body], moves: Mapping[Cell, Sequence[Moves]]
+) -> None:
+    """Decide the findings of `bodies`, those of models analysed earlier among them.
+
+    `moves` are those of the models analysed now. To be called in the transaction that has put their rows
+    into the database.
+    """
+    for body in bodies:
+        stored = stored_findings(connection, collection=body.collection, coding=body.coding)
+        rows = decide([(one.cell, _row(one)) for one in stored])
+        family = max((row.family or 0 for _, row in rows), default=0)
+        for cell, own in moves.items():
+            if (cell.collection, cell.coding) == (body.collection, body.coding):
+                rows = _detectable(rows, cell, own, family)
+        cells = [*dict.fromkeys(cell for cell, _ in rows)]
+        new = {"findings": tables.arrow(Cell, FindingRow, rows)}
+        tables.replace(connection, new, cells, _KEY, everything=False)
+
+
+def _row(one: Finding) -> FindingRow:
+    return FindingRow(**{field.name: getattr(one, field.name) for field in fields(FindingRow)})
+
+
+def _detectable(
+    rows: Sequence[tuple[Cell, FindingRow]], cell: Cell, moves: Sequence[Moves], family: int
+) -> list[tuple[Cell, FindingRow]]:
+    """The rows with the smallest effect of each value of `cell` that its confirmatory test would find."""
+    every = [_moving(one) for one in moves]
+    whole = np.concatenate(every) if every else np.zeros(0)
+    of_label = {one.label: (one, own) for one, own in zip(moves, every, strict=True)}
+    others: dict[str, float] = {}
+    for of, row in rows:
+        if of == cell and row.scope == codes.TEST and row.test != OUTCOME and row.weight is not None:
+            others[row.label] = others.get(row.label, 0.0) + WEIGHTS[row.test]
+    tested = {row.label for of, row in rows if of == cell and row.scope == codes.LABEL and row.family}
+    found = []
+    for of, row in rows:
+        one = of_label.get(row.label)
+        if of != cell or row.scope != codes.VALUE or row.test != OUTCOME or one is None:
+            found.append((of, row))
+            continue
+        label, jumps = one
+        weight = WEIGHTS[OUTCOME] / (WEIGHTS[OUTCOME] + others.get(row.label, 0.0))
+        level = LEVEL * weight / (family if row.label in tested else family + 1)
+        found.append((of, _found_four_times_in_five(row, label, jumps if len(jumps) else whole, level)))
+    return found
+
+
+def _found_four_times_in_five(row: FindingRow, label: Moves, jumps: Floats, level: float) -> FindingRow:
+    differences = label.differences.get(row.value or "")
+    if differences is None or len(differences) < confirmatory.minimum_cases():
+        return row
+    smallest = confirmable(differences, jumps, level=level, values=len(label.differences), seed=row.position)
+    row = replace(row, detectable_level=level)
+    if smallest is None:
+        return row
+    return replace(row, detectable=smallest.effect, detectable_share=smallest.share)
+
+
+def _moving(one: Moves) -> Floats:
+    every: Floats = np.concatenate([*one.differences.values(), np.zeros(0)])
+    moving: Floats = every[every != 0]
+    return moving
