@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.live.lane import Lane
 from runner.transport.outcome import Answer, Fault
+from runner.transport.usage import Usage
 from store.rows import FailureRow, PredictionRow, now
 
 if TYPE_CHECKING:
@@ -62,18 +63,19 @@ class Item:
             self.avoid = provider
 
 
-def cost_of(answer: Answer, prices: Prices | None, share: float = 1.0) -> float | None:
+def cost_of(used: Answer | Usage, prices: Prices | None, share: float = 1.0) -> float | None:
     """US dollars: as the provider states it, else by its prices, of which `share` is to be paid.
 
     None where neither is known. A stated 0 is no cost where there are prices: gateways state it for what
     another account pays.
     """
-    stated = answer.cost_usd
-    if stated or (stated is not None and prices is None):
+    stated = used.cost_usd
+    if stated or prices is None:
         return stated
-    if prices is None or answer.prompt_tokens is None:
-        return stated
-    return share * prices.cost(answer.prompt_tokens, answer.cached_tokens or 0, answer.completion_tokens or 0)
+    prompt, completion = used.prompt_tokens, used.completion_tokens
+    if prompt is None or completion is None:
+        return None
+    return share * prices.cost(prompt, used.cached_tokens or 0, completion, used.cache_write_tokens or 0)
 
 
 class Rows:

@@ -91,11 +91,19 @@ class Prices(Part):
     cached: Dollars | None = None
     """Of prompt tokens read from the provider's prefix cache; the price of `input` when not given."""
 
-    def cost(self, prompt_tokens: int, cached_tokens: int, completion_tokens: int) -> float:
-        """US dollars for one answer."""
+    cache_write: Dollars | None = None
+    """Of prompt tokens written into a cache, where the provider counts those; else 1.25 times `input`."""
+
+    def cost(
+        self, prompt_tokens: int, cached_tokens: int, completion_tokens: int, written_tokens: int = 0
+    ) -> float:
+        """US dollars for one answer; `cached_tokens` and `written_tokens` are parts of the prompt."""
         cached = self.input if self.cached is None else self.cached
-        fresh = max(prompt_tokens - cached_tokens, 0)
-        return (fresh * self.input + cached_tokens * cached + completion_tokens * self.output) / 1e6
+        fresh = max(prompt_tokens - cached_tokens - written_tokens, 0)
+        usd = fresh * self.input + cached_tokens * cached + completion_tokens * self.output
+        if written_tokens:
+            usd += written_tokens * (1.25 * self.input if self.cache_write is None else self.cache_write)
+        return usd / 1e6
 
 
 class Style(Part):

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from runner.transport.outcome import MOST_USD, Answer, Fault, Kind
+from runner.transport.outcome import Answer, Fault, Kind
+from runner.transport.usage import MOST_USD
 
 if TYPE_CHECKING:
     from store.writer import Row

@@ -6,12 +6,10 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from runner.transport.usage import Usage
+
 _CHANGING = re.compile(r"\b[0-9a-f-]{8,}\b|\d+")
 """Parts of a message that say which request it is about."""
-
-
-MOST_USD = 10_000.0
-"""A server that states more for one answer states no cost, and two of 1e308 would add up to infinity."""
 
 
 class Kind(StrEnum):
@@ -58,6 +56,7 @@ class Answer:
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     completion_tokens: int | None = None
+    cache_write_tokens: int | None = None
     cost_usd: float | None = None
     model: str | None = None
     fingerprint: str | None = None
@@ -74,6 +73,8 @@ class Fault:
     """Seconds, where the server said so."""
     unreached: bool = False
     """No connection was made: refused, unanswered, or the host's name is not known."""
+    usage: Usage | None = None
+    """What the reply stated of its use: a try that gave no answer may have been paid for."""
 
     @property
     def at_the_query(self) -> bool:

@@ -10,8 +10,9 @@ from typing import Any
 import orjson
 
 from runner.limits.headers import retry_after
-from runner.transport.outcome import MOST_USD, Answer, Fault, Kind
+from runner.transport.outcome import Answer, Fault, Kind
 from runner.transport.redact import Redactor, without_keys
+from runner.transport.usage import Usage, read_usage, usage_in_body
 
 _MONEY = re.compile(
     r"insufficient[ _](quota|balance|credit|funds)|billing_hard_limit|credit balance is too low|arrearage"
@@ -42,15 +43,22 @@ _MODEL = re.compile(
 _TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
 _THINK_END = "</think>"
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_MOST_TOKENS = 2**31 - 1
-_NUMBER = (int, float)  # `int | float` would be put together again for every answer
 
 
 def read(status: int, headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Answer | Fault:
-    """The answer, or the fault with its kind. Never raises, whatever the bytes are."""
+    """The answer, or the fault with its kind. Never raises, whatever the bytes are.
+
+    The usage that a reply states is read also where it brings no answer: it is paid.
+    """
     if 200 <= status < 300:
-        return _success(headers, body, redactor)
-    return _failure(status, headers, body, redactor)
+        result = _success(headers, body, redactor)
+    else:
+        result = _failure(status, headers, body, redactor)
+    if isinstance(result, Fault):
+        result.usage = usage_in_body(body)
+    elif result.prompt_tokens is None and result.completion_tokens is None:
+        _take_usage(result, usage_in_body(body))
+    return result
 
 
 def _success(headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Answer | Fault:
@@ -119,7 +127,7 @@ def _answer(data: dict[str, Any], choice: dict[str, Any], message: dict[str, Any
     answer.fingerprint = _word(data.get("system_fingerprint"), keys)
     usage = data.get("usage")
     if isinstance(usage, dict):
-        _read_usage(answer, usage)
+        _take_usage(answer, read_usage(usage))
     return answer
 
 
@@ -157,21 +165,16 @@ def _text(content: Any) -> str:
     raise TypeError("content is neither a text nor a list of parts")
 
 
-def _read_usage(answer: Answer, usage: dict[str, Any]) -> None:
-    answer.prompt_tokens = _count(usage.get("prompt_tokens"))
-    answer.completion_tokens = _count(usage.get("completion_tokens"))
-    details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, dict) else None
-    if cached is None:
-        cached = usage.get("prompt_cache_hit_tokens", usage.get("cached_tokens"))
-    answer.cached_tokens = _count(cached)
-    cost = usage.get("cost")
-    answer.cost_usd = float(cost) if isinstance(cost, _NUMBER) and 0 <= cost <= MOST_USD else None
-
-
-def _count(value: Any) -> int | None:
-    """A number of tokens; None for what can be none, and would not fit its column."""
-    return int(value) if isinstance(value, _NUMBER) and 0 <= value <= _MOST_TOKENS else None
+def _take_usage(answer: Answer, usage: Usage | None) -> None:
+    """What an answer used. No text comes of no tokens: where 0 is stated, their number is not known."""
+    if usage is None:
+        return
+    wrote = answer.outcome != "refused" and bool(answer.text.strip() or answer.reasoning)
+    answer.prompt_tokens = usage.prompt_tokens or (None if wrote else usage.prompt_tokens)
+    answer.completion_tokens = usage.completion_tokens or (None if wrote else usage.completion_tokens)
+    answer.cached_tokens = usage.cached_tokens
+    answer.cache_write_tokens = usage.cache_write_tokens
+    answer.cost_usd = usage.cost_usd
 
 
 def _bad_body(headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Fault:
