@@ -180,7 +180,7 @@ class BatchApi:
         return found
 
     def _fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-        found = read(status if status >= 300 else 500, headers, body, self._redactor)
+        found = read(status if status >= 300 else 500, headers, body, self._redactor, self._base)
         return found if isinstance(found, Fault) else Fault(Kind.REJECTED, found.text, status)
 
     def _unreached(self, error: BaseException) -> Fault:

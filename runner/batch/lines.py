@@ -13,15 +13,16 @@ import orjson
 from runner.batch.file import read_custom_id
 from runner.lifecycle.results import cost_of
 from runner.providers.schema import Prices
+from runner.transport.charset import Undecodable
+from runner.transport.event_stream import BrokenStream
 from runner.transport.outcome import TERMINAL, Answer, Fault, Kind
 from runner.transport.redact import Redactor
-from runner.transport.reply import read
+from runner.transport.reply import parsed, read
 from store.batches import Key
 from store.identity import batch_row_id
 from store.rows import FailureRow, PredictionRow, now
 
 _NO_HEADERS: Mapping[str, str] = {}
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(slots=True)
@@ -35,8 +36,8 @@ class Line:
 def read_line(line: bytes, redactor: Redactor) -> Line | None:
     """What a line says; None if it is not JSON, or not about a query of ours. Never raises."""
     try:
-        data = orjson.loads(line.removeprefix(_BOM))
-    except orjson.JSONDecodeError:
+        data = parsed(_NO_HEADERS, line).data
+    except (Undecodable, BrokenStream):
         return None
     if not isinstance(data, dict) or (key := read_custom_id(data.get("custom_id"))) is None:
         return None

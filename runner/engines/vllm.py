@@ -202,7 +202,11 @@ async def served_models(route: Route) -> list[str] | None:
         async with (
             new_session() as session,
             session.get(
-                address.url, headers=address.headers(), proxy=address.proxy, timeout=timeout
+                address.url,
+                headers=address.headers(),
+                proxy=address.proxy,
+                timeout=timeout,
+                allow_redirects=False,  # the key is for this address alone
             ) as reply,
         ):
             status = reply.status

@@ -13,6 +13,7 @@ from runner.transport.outcome import Fault, Kind
 
 UNREACHED_S = 25.0
 NO_MODEL_S = 25.0
+REDIRECTED_S = 5.0
 UNREADABLE_S = 60.0
 ERRORS_S = 120.0
 """A server that loads a model answers with errors for a while."""
@@ -25,6 +26,7 @@ class _Trouble(StrEnum):
 
     UNREACHED = "no connection"
     NO_MODEL = "no such model"
+    REDIRECTED = "nothing but redirects"
     SILENT = "no answer"
     UNREADABLE = "nothing but replies that cannot be read"
     ERRORS = "nothing but errors"
@@ -44,6 +46,8 @@ def _trouble(fault: Fault) -> _Trouble:
         return _Trouble.UNREACHED
     if fault.kind is Kind.NO_MODEL:
         return _Trouble.NO_MODEL
+    if fault.kind is Kind.REDIRECTED:
+        return _Trouble.REDIRECTED
     if fault.kind is Kind.TIMEOUT and fault.status is None:
         return _Trouble.SILENT
     if fault.kind in (Kind.BAD_BODY, Kind.NO_CHOICES):
@@ -64,6 +68,7 @@ class FirstPatience:
         most = {
             _Trouble.UNREACHED: UNREACHED_S,
             _Trouble.NO_MODEL: NO_MODEL_S,
+            _Trouble.REDIRECTED: REDIRECTED_S,
             _Trouble.SILENT: self._silent_s,
             _Trouble.UNREADABLE: UNREADABLE_S,
             _Trouble.ERRORS: ERRORS_S,
@@ -74,4 +79,6 @@ class FirstPatience:
         """What was tried for how long, what came of it, and what to do."""
         trouble = _trouble(fault)
         waited = now - self._since[trouble]
+        if trouble is _Trouble.REDIRECTED:  # its message is the advice
+            return f"{trouble} for {waited:.0f} s: {fault.message}"
         return f"{trouble} for {waited:.0f} s ({fault.reason}); {_ADVICE[trouble]}"

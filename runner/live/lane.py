@@ -246,7 +246,7 @@ class Lane:
             self._failing.add(item)
         never = not self.has_answered
         left = self._first_patience.left(fault, permit.sent_at, now) if never else math.inf
-        absent = fault.kind is Kind.NO_MODEL or (never and fault.unreached)
+        absent = fault.kind in (Kind.NO_MODEL, Kind.REDIRECTED) or (never and fault.unreached)
         if absent or len(self._failing) >= OUTAGE_AFTER:
             self.outage = True
             self.limit.probe()

@@ -33,7 +33,7 @@ async def complete(poster: Poster, body: bytes, redactor: Redactor) -> Sent:
     started = time.perf_counter()
     try:
         reply = await poster.post(body, exchange)
-        result = read(reply.status, reply.headers, reply.body, redactor)
+        result = read(reply.status, reply.headers, reply.body, redactor, str(address.url))
     except asyncio.CancelledError:
         if not exchange.given_up():
             raise

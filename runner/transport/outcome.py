@@ -25,6 +25,7 @@ class Kind(StrEnum):
     BAD_KEY = "bad_key"
     NO_MONEY = "no_money"
     NO_MODEL = "no_model"
+    REDIRECTED = "redirected"
     CONTEXT_OVERFLOW = "context_overflow"
     REJECTED = "rejected"
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 import orjson
 
 from runner.limits.headers import retry_after
+from runner.transport.charset import Undecodable, declared_charset, decode, for_people
+from runner.transport.event_stream import BrokenStream, joined
+from runner.transport.finish_reasons import blocked_prompt, ending, reason_of, says_filtered
+from runner.transport.message import said
 from runner.transport.outcome import Answer, Fault, Kind
 from runner.transport.redact import Redactor, without_keys
 from runner.transport.usage import Usage, read_usage, usage_in_body
@@ -29,7 +34,7 @@ _CONTEXT = re.compile(
 )
 _FILTERED = re.compile(
     r"content_filter|content_policy|content management policy|data_?inspection_?failed|moderation|flagged"
-    r"|responsible.?ai.?policy|敏感内容",
+    r"|responsible.?ai.?policy|new_sensitive|sensitive_(content|words)|敏感内容",
     re.IGNORECASE,
 )
 _KEY = re.compile(
@@ -41,17 +46,26 @@ _MODEL = re.compile(
     re.IGNORECASE,
 )
 _TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
-_THINK_END = "</think>"
 _SURROGATE = re.compile("[\ud800-\udfff]")
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+CUT_CHARACTER = "cut within a character"
+_CHAT = "/chat/completions"
 
 
-def read(status: int, headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Answer | Fault:
+def read(
+    status: int, headers: Mapping[str, str], body: bytes, redactor: Redactor, url: str | None = None
+) -> Answer | Fault:
     """The answer, or the fault with its kind. Never raises, whatever the bytes are.
 
     The usage that a reply states is read also where it brings no answer: it is paid.
+
+    Args:
+        url: what was asked, for a redirect that names a path only.
     """
     if 200 <= status < 300:
         result = _success(headers, body, redactor)
+    elif status in REDIRECTS:
+        result = Fault(Kind.REDIRECTED, redactor.clean(_points_elsewhere(status, headers, url)), status)
     else:
         result = _failure(status, headers, body, redactor)
     if isinstance(result, Fault):
@@ -61,70 +75,142 @@ def read(status: int, headers: Mapping[str, str], body: bytes, redactor: Redacto
     return result
 
 
-def _success(headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Answer | Fault:
+def _points_elsewhere(status: int, headers: Mapping[str, str], url: str | None) -> str:
+    """Where a redirect leads, and what to do. It is not followed: the key is for the given address alone."""
+    target = headers.get("Location", "").strip()
+    if not target:
+        return f"the server redirects (HTTP {status}) and does not say where to"
     try:
-        data = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        data = _leniently(body)
-    if not isinstance(data, dict):
-        return _bad_body(headers, body, redactor)
-    if data.get("error"):
-        return _failure(_status_inside(data["error"]), headers, body, redactor)
-    choices = data.get("choices")
-    if not isinstance(choices, list) or not choices:
-        return Fault(Kind.NO_CHOICES, redactor.clean("no choices: " + _start(body)), 200)
-    choice = choices[0]
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(message, dict):
-        return Fault(Kind.BAD_BODY, redactor.clean("no message in the choice: " + _start(body)), 200)
-    if choice.get("error"):
-        return _failure(
-            _status_inside(choice["error"]), headers, orjson.dumps({"error": choice["error"]}), redactor
-        )
-    try:
-        return _answer(data, choice, message, redactor.keys())
-    except (TypeError, ValueError, AttributeError):
-        return Fault(Kind.BAD_BODY, redactor.clean("malformed completion: " + _start(body)), 200)
+        parts = urlsplit(urljoin(url or "", target))
+        host = parts.netloc.rpartition("@")[2]
+    except ValueError:
+        return f"the server redirects (HTTP {status}) to what is no URL: {target[:200]}"
+    path = parts.path.rstrip("/")
+    if not host or not path.endswith(_CHAT):
+        where = urlunsplit((parts.scheme, host, parts.path, "", ""))
+        return f"the server points to {where} (HTTP {status}): put the address that is meant into base_url"
+    base = urlunsplit((parts.scheme, host, path.removesuffix(_CHAT), "", ""))
+    return f"the server points to {base} (HTTP {status}): put it into base_url in providers.toml"
 
 
-def _leniently(body: bytes) -> Any:
-    """A body that is JSON but for characters that no text may have; each becomes U+FFFD. None if it is not.
+class Body(NamedTuple):
+    """The content of a body. `missing`: what it lacks to be whole."""
 
-    Servers cut an answer within a character, pass on half of a surrogate pair or a bare control character.
-    The model would write the same again, so that asking again brings nothing.
+    data: Any
+    missing: str | None = None
+
+
+def parsed(headers: Mapping[str, str], body: bytes) -> Body:
+    """The JSON of a body, or what a stream that was not asked for spells out; None where it is neither.
+
+    Raises Undecodable, BrokenStream.
     """
-    if not body.lstrip().startswith(b"{"):
+    content_type = headers.get("Content-Type", "")
+    if "charset" not in content_type or body.isascii() or declared_charset(content_type) in (None, "utf-8"):
+        try:
+            return Body(orjson.loads(body))
+        except orjson.JSONDecodeError:
+            pass
+    text, is_cut = decode(body, content_type)
+    data = _json(text)
+    if isinstance(data, str):  # JSON in a JSON string
+        data = _json(data)
+    if data is not None:
+        return Body(data, CUT_CHARACTER if is_cut else None)
+    stream = joined(text)
+    if stream is None:
+        return Body(None)
+    return Body(_without_surrogates(stream.completion), CUT_CHARACTER if is_cut else stream.missing)
+
+
+def _json(text: str) -> Any:
+    """What a text spells out, also with characters that no text may have; None if it is no JSON.
+
+    Servers pass on half of a surrogate pair or a bare control character. The model would write the same
+    again, so that asking again brings nothing: each half becomes U+FFFD.
+    """
+    if not text.lstrip().startswith(("{", "[", '"')):
         return None
     try:
-        data = json.loads(body.decode("utf-8", "replace"), strict=False)
-        return orjson.loads(_SURROGATE.sub("\ufffd", json.dumps(data, ensure_ascii=False)))
+        return _without_surrogates(json.loads(text, strict=False))
     except (ValueError, RecursionError):
         return None
 
 
-def _answer(data: dict[str, Any], choice: dict[str, Any], message: dict[str, Any], keys: list[str]) -> Answer:
-    text = _text(message.get("content"))
-    reasoning = message.get("reasoning_content") or message.get("reasoning") or None
-    if reasoning is not None and not isinstance(reasoning, str):
-        reasoning = orjson.dumps(reasoning).decode()
-    if _THINK_END in text or text.startswith("<think>"):
-        thought, text = split_thinking(text)
-        reasoning = thought if reasoning is None else f"{reasoning}\n{thought}"
-    finish = _word(choice.get("finish_reason"), keys)
-    refusal = message.get("refusal")
-    if finish == "content_filter" or refusal:
-        outcome, text = "refused", text or _text(refusal)
-    elif finish == "length":
+def _without_surrogates(data: Any) -> Any:
+    return orjson.loads(_SURROGATE.sub("\ufffd", json.dumps(data, ensure_ascii=False)))
+
+
+def _success(headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Answer | Fault:
+    try:
+        data, missing = parsed(headers, body)
+    except (Undecodable, BrokenStream) as error:
+        return Fault(Kind.BAD_BODY, redactor.clean(str(error)), 200)
+    if not isinstance(data, dict):
+        return _bad_body(headers, body, redactor)
+    if data.get("error"):
+        return _failure(_status_inside(data["error"]), headers, orjson.dumps(data), redactor)
+    choices = data.get("choices")
+    if not isinstance(choices, list) or not choices:
+        reason = blocked_prompt(data)
+        if reason is None and _FILTERED.search(_error_words(headers, body)[1]):
+            reason = "content_filter"
+        if reason is not None:
+            return _with_usage(Answer("refused", "", finish_reason=_word(reason, redactor.keys())), data)
+        return Fault(Kind.NO_CHOICES, redactor.clean("no choices: " + _start(headers, body)), 200)
+    choice = choices[0]
+    message = _message(choice)
+    if message is None:
+        return Fault(Kind.BAD_BODY, redactor.clean("no message in the choice: " + _start(headers, body)), 200)
+    if choice.get("error"):
+        shown = orjson.dumps({"error": choice["error"]})
+        return _failure(_status_inside(choice["error"]), headers, shown, redactor)
+    try:
+        return _answer(data, choice, message, redactor.keys(), missing)
+    except (TypeError, ValueError, AttributeError):
+        return Fault(Kind.BAD_BODY, redactor.clean("malformed completion: " + _start(headers, body)), 200)
+
+
+def _message(choice: Any) -> dict[str, Any] | None:
+    """The message of a choice, which text completions and single chunks of a stream have elsewhere."""
+    if not isinstance(choice, dict):
+        return None
+    for name in ("message", "delta", "text"):
+        found = choice.get(name)
+        if isinstance(found, dict):
+            return found
+        if isinstance(found, str):
+            return {"content": found}
+    return None
+
+
+def _answer(
+    data: dict[str, Any],
+    choice: dict[str, Any],
+    message: dict[str, Any],
+    keys: list[str],
+    missing: str | None,
+) -> Answer:
+    text, reasoning, refusal, is_call = said(message)
+    finish = reason_of(choice, data)
+    end = ending(finish)
+    if refusal is not None or end == "refused" or says_filtered(choice, message, data):
+        outcome, text = "refused", text or refusal or ""
+    elif missing is not None or end == "cut" or (end == "call" and text.strip() and not is_call):
         outcome = "truncated"
-    elif text.strip():
-        outcome = "answered"
     else:
-        outcome = "empty"
-    answer = Answer(outcome, _storable(text, keys), reasoning, finish)
+        outcome = "answered" if text.strip() else "empty"
+    if missing is not None and end != "cut":
+        finish = f"{finish} ({missing})"
+    answer = Answer(outcome, _storable(text, keys), reasoning, _word(finish, keys))
     if reasoning is not None:
         answer.reasoning = _storable(reasoning, keys)
     answer.model = _word(data.get("model"), keys)
     answer.fingerprint = _word(data.get("system_fingerprint"), keys)
+    return _with_usage(answer, data)
+
+
+def _with_usage(answer: Answer, data: dict[str, Any]) -> Answer:
     usage = data.get("usage")
     if isinstance(usage, dict):
         _take_usage(answer, read_usage(usage))
@@ -143,28 +229,6 @@ def _word(value: Any, keys: list[str]) -> str | None:
     return _storable(value, keys) if isinstance(value, str) else None
 
 
-def split_thinking(text: str) -> tuple[str, str]:
-    """A text that begins with thinking in `<think>` tags, as (thinking, answer).
-
-    Some chat templates put the opening tag into the prompt, so it can be missing; a truncated answer can lack
-    the closing one.
-    """
-    thought, end, rest = text.partition(_THINK_END)
-    thought = thought.strip().removeprefix("<think>").strip()
-    return (thought, rest.strip()) if end else (thought, "")
-
-
-def _text(content: Any) -> str:
-    """The content as text; some services send a list of parts."""
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return "".join(part if isinstance(part, str) else part.get("text") or "" for part in content)
-    raise TypeError("content is neither a text nor a list of parts")
-
-
 def _take_usage(answer: Answer, usage: Usage | None) -> None:
     """What an answer used. No text comes of no tokens: where 0 is stated, their number is not known."""
     if usage is None:
@@ -179,12 +243,12 @@ def _take_usage(answer: Answer, usage: Usage | None) -> None:
 
 def _bad_body(headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Fault:
     kind = headers.get("Content-Type", "no content type").partition(";")[0]
-    what = "an empty body" if not body.strip() else f"no JSON ({kind}): {_start(body)}"
+    what = "an empty body" if not body.strip() else f"no JSON ({kind}): {_start(headers, body)}"
     return Fault(Kind.BAD_BODY, redactor.clean(what), 200)
 
 
-def _start(body: bytes) -> str:
-    return body[:300].decode("utf-8", "replace")
+def _start(headers: Mapping[str, str], body: bytes) -> str:
+    return for_people(body, headers.get("Content-Type", ""))[:300]
 
 
 def _status_inside(error: Any) -> int:
@@ -197,16 +261,18 @@ def _status_inside(error: Any) -> int:
     return status if 400 <= status <= 599 else 500
 
 
-def _error_words(body: bytes) -> tuple[str, str]:
+def _error_words(headers: Mapping[str, str], body: bytes) -> tuple[str, str]:
     """The error's message for people, and the words that tell its kind.
 
     The words are codes and the beginning of the message, no more: some servers echo the prompt, and a prompt
     about an unpaid bill must not look like one.
     """
     try:
-        data = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        text = re.sub(r"<[^>]*>", " ", body[:2000].decode("utf-8", "replace"))
+        data = parsed(headers, body).data
+    except (Undecodable, BrokenStream):
+        data = None
+    if data is None:
+        text = re.sub(r"<[^>]*>", " ", for_people(body, headers.get("Content-Type", ""))[:2000])
         return text, text[:300]
     if isinstance(data, list) and data:
         data = data[0]
@@ -214,13 +280,15 @@ def _error_words(body: bytes) -> tuple[str, str]:
     if not isinstance(error, dict):
         return str(error), str(error)[:300]
     found = error.get("message") or error.get("detail") or error.get("error_msg") or error
+    if isinstance(base := error.get("base_resp"), dict):  # as MiniMax has it
+        found = base.get("status_msg") or found
     message = found if isinstance(found, str) else orjson.dumps(found).decode()
     codes = [str(error[key]) for key in ("code", "type", "status") if error.get(key) is not None]
     return message, " ".join([*codes, message[:300]])
 
 
 def _failure(status: int, headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Answer | Fault:
-    message, words = _error_words(body)
+    message, words = _error_words(headers, body)
     wait = retry_after(headers, body[:4000].decode("utf-8", "replace")) if status >= 408 else None
     shown = redactor.clean(message.strip() or f"HTTP {status}")
     kind = _kind(status, words, wait)

@@ -158,7 +158,7 @@ async def test_an_interim_reply_is_passed_over(exchange: Exchange) -> None:
         ([head("Content-Length: 9", "Content-Encoding: gzip"), b"no gzip!!"], Kind.BAD_BODY, "broke off"),
         ([head("Content-Length: 0")], Kind.BAD_BODY, "an empty body"),
         ([b"HTTP/1.1 204 No Content\r\n\r\n"], Kind.BAD_BODY, "an empty body"),
-        ([b"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"], Kind.NO_MODEL, "HTTP 302"),
+        ([b"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"], Kind.REDIRECTED, "points to"),
         ([b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy"], Kind.SERVER_ERROR, "busy"),
     ],
 )

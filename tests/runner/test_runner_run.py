@@ -341,6 +341,22 @@ async def test_a_model_that_was_never_there_ends_the_run_soon(study, serve, ask,
     assert summary.seconds < 3
 
 
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+async def test_a_redirect_ends_the_run_soon_and_gets_no_key(study, serve, ask, monkeypatch, code):
+    monkeypatch.setattr(first_answer, "REDIRECTED_S", 1.0)
+    monkeypatch.setenv("A_KEY", "sk-planted-0123456789")
+    fill_study(study, 1, 2)
+    elsewhere = await serve()
+    target = f"{elsewhere.base_url}/chat/completions"
+    server = await serve(lambda call: web.Response(status=code, headers={"Location": target}))
+    summary = await ask(providers(a={"base_url": server.base_url, "keys": ["A_KEY"]}))
+    assert (summary.exit_code, summary.pending) == (1, 2)
+    assert f"the server points to {elsewhere.base_url} (HTTP {code}): put it into base_url" in summary.message
+    assert server.calls
+    assert not elsewhere.calls
+    assert summary.seconds < 3
+
+
 async def test_a_parameter_that_every_request_has_wrong_ends_the_run_early(study, serve, ask):
     fill_study(study, 100, 4)
     server = await serve(
@@ -648,6 +664,24 @@ async def test_the_manifest_says_what_the_run_was(study, serve, ask):
     Console(file=shown, width=100).print(tables(status_kept, 100))
     assert "4 / 4 (100.0%)" in shown.getvalue()
     assert key_values(status_kept)
+
+
+async def test_an_answer_whose_end_is_not_known_is_asked_again_with_more_tokens(study, serve, ask):
+    fill_study(study, 1, 4)
+    words = ["MAX_TOKENS", "network_error", None, "stop"]
+
+    def reply(call):
+        again = call.body["max_tokens"] == 200
+        value = int(call.prompt.split("值")[1][0])
+        return completion("全文" if again else "半", "stop" if again else words[value])
+
+    server = await serve(reply)
+    tables = providers(a={"base_url": server.base_url})
+    summary = await ask(tables, settings={"max_tokens": 50}, retry_truncated=200)
+    assert summary.counts == {"answered": 4}
+    assert sorted(rows(study, "SELECT text, finish_reason FROM predictions")) == [
+        ("全文", "stop"), ("全文", "stop"), ("全文", "stop"), ("半", "stop"),
+    ]  # fmt: skip
 
 
 async def test_several_models_run_side_by_side_each_at_its_own_pace(study, serve):
