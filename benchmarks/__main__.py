@@ -13,6 +13,7 @@ import time
 
 BENCHMARKS: dict[str, tuple[str, ...]] = {
     "runner": ("benchmarks.runner_overhead",),
+    "concurrency": ("benchmarks.concurrency",),
     "store": ("benchmarks.store_throughput",),
     "import": ("benchmarks.import_speed",),
     "analyze": ("benchmarks.analyze_speed",),
