@@ -1,7 +1,10 @@
 """What one record says: the rules by which its fields become a verdict.
 
-- Guilt decides: not guilty is an acquittal, whatever else the record holds. A penalty of 无罪 is one too.
+- Not guilty is an acquittal, and so is a penalty of 无罪. Beside a term or a finding of guilt, neither is
+  certain.
 - The kind of penalty outranks the number: life with 260 months is life.
+- What the record leaves uncertain is missing, with its kind: statements that contradict each other, a number
+  that may be a fine or the length of the suspension.
 - A blank kind with a term above zero is a fixed term; without one, the record names no penalty (`none`).
 - Kinds left open (有期徒刑或拘役) are decided by the number where the law leaves one kind only, else by
   nobody.
@@ -13,13 +16,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 from judifair.answers.fields import charges_in, is_placeholder, read_charge, read_guilt
+from judifair.answers.missing import Missing
 from judifair.answers.penalties import Named, is_blank, name_penalty
 from judifair.answers.prose import Prose
 from judifair.answers.records import Record
+from judifair.answers.shapes import CUT_OFF
 from judifair.answers.terms import Term, read_term
 from judifair.answers.verdict import WITH_MONTHS, Penalty
 
@@ -38,35 +44,84 @@ class Judgment:
     penalty: Penalty
     months: float | None
     notes: tuple[str, ...] = ()
+    missing: Missing | None = None
+
+
+def uncertain(judgment: Judgment, missing: Missing) -> Judgment:
+    """The judgment without what is not certain: the length of a penalty that has one, else the penalty."""
+    penalty: Penalty = judgment.penalty if judgment.penalty in WITH_MONTHS else "unparseable"
+    guilty = judgment.guilty if judgment.penalty in WITH_MONTHS else None
+    return replace(judgment, penalty=penalty, guilty=guilty, months=None, missing=missing)
 
 
 def judge(record: Record, prose: Prose) -> Judgment:
     """The verdict of one record; `prose` is what stands around it and decides the unit of a bare number."""
     record = _in_place(record)
-    charge = read_charge(record.charge)
-    guilty = read_guilt(record.guilty)
-    named = _named(record.penalty)
+    charge = None if record.charge == CUT_OFF else read_charge(record.charge)
+    guilty = None if record.guilty == CUT_OFF else read_guilt(record.guilty)
+    named = Named(blank=True) if record.penalty == CUT_OFF else _named(record.penalty)
     term, notes = _term(record)
+    missing = record.missing or term.missing
     if guilty is False and _says_nothing(record.guilty) and (named.penalty or term.months):
         guilty = None
     acquitted_by_charge = charge is not None and name_penalty(charge).penalty == "acquitted"
     if acquitted_by_charge and guilty is not True and named.penalty in (None, "acquitted"):
         guilty = False
     if guilty is False or named.penalty == "acquitted":
-        if guilty is True or (named.penalty not in (None, "acquitted") and term.months):
-            notes.append("guilt and penalty contradict each other")
-        return Judgment(charge, False, "acquitted", None, tuple(notes))
+        acquittal = Judgment(charge, False, "acquitted", None, tuple(notes))
+        if guilty is True or (term.months and named.penalty != "acquitted") or _is_punished(named):
+            return uncertain(acquittal, Missing.CONTRADICTION)
+        return acquittal
+    if record.penalty == CUT_OFF or (named.penalty == "death" and record.cut and record.term is None):
+        return Judgment(charge, guilty, "unparseable", None, tuple(notes), Missing.CUT_OFF)
     penalty, months = _penalty(record, named, term, notes)
-    if acquitted_by_charge and penalty not in ("none", "unparseable"):
-        notes.append("charge and penalty contradict each other")
     if penalty in WITH_MONTHS:
         months = _in_months(months, penalty, term, record, prose, notes)
+        if months is None and missing is None and record.cut and record.term is None:
+            missing = Missing.CUT_OFF
+    elif penalty in ("fine_only", "exempted") and _may_be_a_term(term):
+        missing = Missing.CONTRADICTION
     elif months:
         notes.append(f"{penalty} with the number {months:g}")
         months = None
+    if _names_another(record.term, named):
+        missing = Missing.CONTRADICTION
+    if acquitted_by_charge and penalty not in ("none", "unparseable"):
+        missing = Missing.CONTRADICTION
+    if named.suspended and named.penalty is None and months is not None and term.unit is None:
+        missing = Missing.SUSPENSION
+    if penalty in WITH_MONTHS and record.missing:
+        months = None
     if guilty is None and penalty not in ("none", "unparseable") and record.guilty is not None:
         notes.append("guilt is undecided")
-    return Judgment(charge, guilty, penalty, months if penalty in WITH_MONTHS else None, tuple(notes))
+    judgment = Judgment(charge, guilty, penalty, months if penalty in WITH_MONTHS else None, tuple(notes))
+    if missing == Missing.CONTRADICTION or (missing == Missing.SUSPENSION and judgment.months is not None):
+        return uncertain(judgment, missing)
+    if judgment.months is None and missing and penalty in (*WITH_MONTHS, "none", "unparseable"):
+        return replace(judgment, missing=missing)
+    return judgment
+
+
+def _names_another(term: Any, named: Named) -> bool:
+    """Whether the term field names a penalty other than the kind does, and not one that goes with it."""
+    if not isinstance(term, str) or named.penalty in (None, "fine_only", "acquitted", "exempted"):
+        return False
+    in_term = name_penalty(term).penalty
+    if in_term in (None, "fine_only", named.penalty):
+        return False
+    return (named.penalty, in_term) != ("death", "death_suspended")
+
+
+def _is_punished(named: Named) -> bool:
+    """Whether a penalty is named that nobody acquitted gets."""
+    return named.penalty in (*WITH_MONTHS, "life", "death", "death_suspended", "fine_only")
+
+
+def _may_be_a_term(term: Term) -> bool:
+    """Whether a number beside a fine or an exemption may be months: stated so, or too small for money."""
+    if term.missing or not term.months:
+        return False
+    return term.unit is not None or term.months <= LONGEST_FIXED_TERM
 
 
 def _says_nothing(guilt: Any) -> bool:
@@ -99,12 +154,23 @@ def _named(value: Any) -> Named:
 
 def _term(record: Record) -> tuple[Term, list[str]]:
     """The term of the record: of its term field, else what its penalty field says beside the kind."""
+    if record.term == CUT_OFF:
+        return Term(None, missing=Missing.CUT_OFF), []
     term = _term_of_list(record) if isinstance(record.term, list) else read_term(record.term, record.unit)
-    if term.months is None and isinstance(record.penalty, str):
+    if isinstance(record.penalty, str):
         beside = read_term(record.penalty)
         if beside.unit is not None and beside.months is not None:
-            term = beside
+            if term.months is None and term.missing is None:
+                term = beside
+            elif term.months is not None and not _agree(term, beside):
+                term = Term(None, missing=Missing.CONTRADICTION)
     return term, [term.note] if term.note else []
+
+
+def _agree(term: Term, beside: Term) -> bool:
+    """Whether two terms are one; a bare 3 beside three years is three years."""
+    months, other = term.months or 0.0, beside.months or 0.0
+    return math.isclose(months, other) or (term.unit is None and math.isclose(months * 12, other))
 
 
 def _term_of_list(record: Record) -> Term:
@@ -112,7 +178,9 @@ def _term_of_list(record: Record) -> Term:
     each = [read_term(t, record.unit) for t in record.term[:40]]
     months = [t.months for t in each if t.months is not None]
     if len(each) < 2 or len(months) < len(each):
-        return each[0] if len(each) == 1 else Term(None, note="a list of terms")
+        if len(each) == 1:
+            return each[0]
+        return Term(None, missing=next((t.missing for t in each if t.missing), Missing.SEVERAL_TERMS))
     charges = charges_in(record.charge)
     same = isinstance(record.charge, list) and len({str(c) for c in record.charge}) == 1
     if len(set(months)) == 1 and (same or len(each) != charges):
@@ -124,16 +192,14 @@ def _term_of_list(record: Record) -> Term:
             months = [m for m, k in zip(months, kinds, strict=True) if k == heaviest] or months
         note = f"the sum of the terms of {len(months)} crimes" if len(months) > 1 else None
         return Term(sum(months), each[0].unit, note)
-    return Term(None, note="a list of terms")
+    return Term(None, missing=Missing.SEVERAL_TERMS)
 
 
 def _penalty(record: Record, named: Named, term: Term, notes: list[str]) -> tuple[Penalty, float | None]:
     in_term = name_penalty(record.term) if isinstance(record.term, str) else Named(blank=True)
-    if named.penalty in ("fixed_term", None) and term.months is None and in_term.penalty in (
+    if named.penalty is None and term.months is None and in_term.penalty in (
         "life", "death", "death_suspended", "exempted", "acquitted", "detention", "public_surveillance",
     ):  # fmt: skip
-        if named.penalty:
-            notes.append("the term field names another penalty than the kind")
         return in_term.penalty, None
     if named.penalty == "death" and in_term.penalty == "death_suspended":
         return "death_suspended", None
@@ -163,7 +229,7 @@ def _penalty(record: Record, named: Named, term: Term, notes: list[str]) -> tupl
         if named.left_open and read_guilt(record.guilty) is None:
             notes.append("the answer leaves guilt and penalty open")
             return "unparseable", None
-        if not is_blank(str(record.term if record.term is not None else "")) and term.note:
+        if term.missing and term.missing != Missing.CUT_OFF:
             return "fixed_term", None
         return "none", None
     notes.append("the penalty is not understood")
@@ -186,7 +252,8 @@ def _in_months(
     """The length in months, after the prose had its say; absurd lengths are noted."""
     if penalty == "fixed_term":
         if months is None:
-            months = prose.sentence_months(record.extras)
+            taken = term.missing is None and not record.cut
+            months = prose.sentence_months(record.extras) if taken else None
             if months is not None:
                 notes.append("the term is taken from the prose")
         elif term.unit is None and months > 0:

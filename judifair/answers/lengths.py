@@ -34,34 +34,34 @@ _YEAR = (
     r"года?\b|năm\b|tahun\b)"
 )
 _MONTH = (
-    r"(?:个整?月|[ヶヵか]月|月(?!\d{1,2}[日号])|개월|months?\b|m(?:os?)?(?![a-z])|monate?n?\b|mes(?:es|"
-    r"i)?\b|mois\b|месяц[а-я]{0,2}\b|tháng\b|bulan\b)"
+    r"(?:个整?月|[ヶヵか]月|月(?!\d{1,2}[日号])|개월|months?\b|m(?:os?|ons?|ths?)?(?![a-z$])|monate?n?\b|"
+    r"mes(?:es|i)?\b|mois\b|месяц[а-я]{0,2}\b|tháng\b|bulan\b)"
 )
 _DAY = r"(?:天|日(?!本)|days?\b)"
 _DAYS = rf"(?:\d{{1,3}}|{CHINESE})"
 
 # 三年六个月, 3.5年, 一年半, "2 years and 6 months"; 两个半月, 6个月15天; 180天
 _LENGTH = re.compile(
-    rf"(?<![\d.第])(?:"
-    rf"(?P<years>{NUMBER}){_GAP}{_YEAR}"
-    rf"(?P<rest>(?P<half>半| and a half\b)"
-    rf"| ?(?:零|又|加|外加|余|,|、|和|及|"
-    rf"and\b)? ?(?P<more>{NUMBER}){_GAP}{_MONTH}(?:[零又]?(?P<and_days>{_DAYS})[天日])?)?"
-    rf"|(?P<months>{NUMBER}){_GAP}(?:个(?P<half_month>半)月|{_MONTH})"
+    rf"(?<![\d.第¤-])(?<!\d[,'’ ])(?:"
+    rf"(?P<years>{NUMBER})(?P<and_half> and a half)?{_GAP}{_YEAR}"
+    rf"(?P<rest>(?P<half>半(?!年|载|个)| and a half\b)"
+    rf"| ?(?:零|又|加|外加|,|and\b)? ?(?P<more>{NUMBER}){_GAP}{_MONTH}"
+    rf"(?:[零又]?(?P<and_days>{_DAYS})[天日])?)?"
+    rf"|(?P<half_year>\bhalf[ -](?:an? )?year\b|\ba year and a half\b)"
+    rf"|(?P<months>{NUMBER})(?P<and_half_month> and a half)?{_GAP}(?:个(?P<half_month>半)月|{_MONTH})"
     rf"(?:[零又]?(?P<more_days>{_DAYS})[天日])?"
     rf"|(?P<days>{NUMBER}){_GAP}{_DAY}"
     rf")"
 )
 
 _UNIT = r"(?:个?月|年|天|日|months?|years?|days?)"
-# 3-5年, 三年至五年, "3 to 5 years"
-RANGE = re.compile(
-    rf"(?:{NUMBER}) ?{_UNIT}? ?(?:[-~–—―〜至到或/]|\bto\b|\bor\b) ?(?:{NUMBER}) ?(?:{_UNIT}|$)"
-)
+# 3-5年, 三年至五年, 三、四年, "3 to 5 years"
+_BETWEEN = r"(?:[-~–—―〜~至到/、]|或者?|还是|抑或|\b(?:to|or|through|thru|till|until|versus|vs)\b)"
 _BOUND_AFTER = re.compile(
     r" ?(?:有期)?(?:徒刑)? ?(?:以[上下内]|之?间|上下|[至到](?!庭|案)|[-~–—] ?[\d一二三四五六七八九十]|"
     r"\bto \d|"
-    r"\bor (?:more|less|above|below)\b|\b(?:at )?(?:maximum|minimum)\b)"
+    r"\bor (?:more|less|above|below)\b|\b(?:at )?(?:maximum|minimum)\b|左右|有?余|多|"
+    rf"{_BETWEEN} ?(?:{NUMBER}))"
 )
 _BOUND_BEFORE = re.compile(
     r"(?:最[高长低短大多少]|至少|至多|不?(?:得|应)?[超高低少多大小][过于]|不足|未满|上限|下限|法定刑?|幅度|"
@@ -71,6 +71,8 @@ _BOUND_BEFORE = re.compile(
     r"(?:法定)?(?:(?:有期)?徒?刑期?| ?(?:prison |jail )?(?:sentence|term|penalty|imprisonment))?"
     r"(?:通常)?(?:为|是|可[达判处]|在|至|到| ?\bis\b| ?\bof\b|:|\*){0,3} ?$"
     r"|[至到~>≥<≤] ?$|[\d年月] ?[-–—] ?$"
+    rf"|(?:{NUMBER}) ?{_UNIT}? ?{_BETWEEN} ?$|\b(?:under|over|within|below|above) $"
+    rf"|\bbetween (?:{NUMBER}) ?{_UNIT}? ?and $"
 )
 # 取上限十年, 按最高刑十五年: a bound that is said to be the sentence.
 _TAKEN = re.compile(
@@ -94,35 +96,56 @@ _NOT_THE_TERM = re.compile(
     rf"(?!(?:考验)?期?限?(?:为| for| of| period)?[:, ]?(?:{NUMBER}))"
 )
 # thirty-six (36) months: a number repeated in brackets before its unit
-_REPEATED = re.compile(rf"(?:{NUMBER}) ?\( ?({NUMBER}) ?\) ?(?={_UNIT})")
+_REPEATED = re.compile(rf"({NUMBER}) ?\( ?({NUMBER}) ?\) ?(?={_UNIT})")
 _REST_OF_A_DATE = re.compile(r"[ -]?年?(?:\d{1,2}月(?:\d{1,2}[日号])?)?")
 _HAS_OTHERS = re.compile(r"缓|政治|考验|羁押|减刑|suspen|probation|repriev")
+
+
+def length_at(text: str, position: int) -> Length | None:
+    """The length that begins at a position of the text; None where none does."""
+    match = _LENGTH.match(text, position)
+    found = _read(match) if match else None
+    return found if isinstance(found, Length) else None
 
 
 def lengths(text: str) -> Iterator[Length]:
     """Every length with a unit, in order. Dates (2019年3月) are none."""
     position = 0
     while match := _LENGTH.search(text, position):
-        position = match.end()
-        if match["years"]:
-            years, more = number(match["years"]), _months_and_days(match["more"], match["and_days"])
-            if more is not None and more >= 12:  # 15年,180个月: one length, said twice
-                more, position = 0.0, match.start("rest")
-            if years is not None and 1900 <= years <= 2100:
-                position = _REST_OF_A_DATE.match(text, match.end("years")).end()  # type: ignore[union-attr]
-                continue
-            if years is None or more is None:
-                continue
-            yield Length(years * 12 + (6.0 if match["half"] else more), "year", match.start(), position)
-        elif match["months"]:
-            months = _months_and_days(match["months"], match["more_days"])
-            if months is not None:
-                months += 0.5 if match["half_month"] else 0.0
-                yield Length(months, "month", match.start(), position)
-        elif text[match.start() - 1 : match.start()] != "月":  # no date
-            days = number(match["days"])
-            if days is not None:
-                yield Length(days / 30, "day", match.start(), position)
+        found = _read(match)
+        if isinstance(found, Length):
+            position = found.end
+            if found.unit != "day" or text[found.start - 1 : found.start] != "月":  # no date
+                yield found
+        else:
+            position = found
+
+
+def _read(match: re.Match[str]) -> Length | int:
+    """The length of a match, or where to go on if it is none: a date, or no number that can be read."""
+    text, start, end = match.string, match.start(), match.end()
+    if match["half_year"]:
+        return Length(6.0 if match["half_year"].startswith("half") else 18.0, "year", start, end)
+    if match["years"]:
+        years, more = number(match["years"]), _months_and_days(match["more"], match["and_days"])
+        if more is not None and more >= 12:  # 15年,180个月: one length, said twice
+            more, end = 0.0, match.start("rest")
+        if years is not None and 1900 <= years <= 2100:
+            return _REST_OF_A_DATE.match(text, match.end("years")).end()  # type: ignore[union-attr]
+        half = bool(match["half"] or match["and_half"])
+        if years is None or more is None or ((half or more) and years % 1):
+            return end
+        if match["half"] and match["and_half"]:
+            return end
+        return Length(years * 12 + (6.0 if half else 0.0) + more, "year", start, end)
+    if match["months"]:
+        months = _months_and_days(match["months"], match["more_days"])
+        half = bool(match["half_month"] or match["and_half_month"])
+        if months is None or (half and months % 1):
+            return end
+        return Length(months + (0.5 if half else 0.0), "month", start, end)
+    days = number(match["days"])
+    return end if days is None else Length(days / 30, "day", start, end)
 
 
 def _months_and_days(months: str | None, days: str | None) -> float | None:
@@ -145,11 +168,22 @@ def is_bound(text: str, length: Length) -> bool:
 def without_other_lengths(text: str) -> str:
     """The text without money, suspension periods and the lengths of additional penalties."""
     if "(" in text:
-        text = _REPEATED.sub(r"\1", text)
+        text = _REPEATED.sub(_once, text)
     if _HAS_OTHERS.search(text):
         text = _NOT_THE_TERM.sub("", text)
     return _MONEY.sub("", text)
 
+
+def _once(match: re.Match[str]) -> str:
+    """A number that is repeated in brackets, once; if the two differ, as it stands."""
+    one, other = number(match[1]), number(match[2])
+    return f"{match[1]} " if one is not None and one == other else match.group()
+
+
+OTHER_UNIT = re.compile(
+    r"周(?!年)|星期|礼拜|季度?|小时|世纪|旬|\bweeks?|\bwks?\b|quarter|\bhours?|\bhrs?\b|decades?|centur|fortnight|minutes?|%"
+)
+"""A unit that no term is stated in: a number beside it is not understood."""
 
 _MONTH_KEY = re.compile(r"月|month|\bmos?\b")
 _YEAR_KEY = re.compile(r"年(?!限)|year|\byrs?\b")
@@ -158,6 +192,16 @@ _DAY_KEY = re.compile(r"天|日(?!期)|\bdays?\b")
 
 def unit_of(key: str) -> Unit | None:
     """The unit that a key states (刑期(月), sentence_years), None if it states none or more than one."""
+    found = _units_in(key)
+    return found[0] if len(found) == 1 else None
+
+
+def has_several_units(key: str) -> bool:
+    """Whether a key states more than one unit, so that a bare number under it may be either: 刑期(年/月)."""
+    return len(_units_in(key)) > 1
+
+
+def _units_in(key: str) -> list[Unit]:
     found: list[Unit] = []
     if _MONTH_KEY.search(key):
         found.append("month")
@@ -165,4 +209,4 @@ def unit_of(key: str) -> Unit | None:
         found.append("year")
     if _DAY_KEY.search(key):
         found.append("day")
-    return found[0] if len(found) == 1 else None
+    return found

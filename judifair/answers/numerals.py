@@ -3,11 +3,13 @@
 `NUMBER` is the pattern to embed in others, `number` reads what it matched. Colloquial pairs such as 三五
 (three to five) or 七八 are estimates and no numbers; 一八〇 with a zero or of three and more digits is read
 digit by digit.
+
+Digits come with marks between them: 1,200 and 1 200 and 1'200 are groups, 7,5 and 7.5 decimals. Where a mark
+could be either (1.200), or where the marks follow no rule (12,36), there is no number.
 """
 
 from __future__ import annotations
 
-import math
 import re
 
 _DIGITS = {
@@ -26,7 +28,8 @@ _ENGLISH = {word: i for i, word in enumerate(_ENGLISH_SMALL)}
 _ENGLISH |= {word: 20 + 10 * i for i, word in enumerate(_ENGLISH_TENS)}
 
 _CHINESE_CHARACTERS = "".join([*_DIGITS, *_UNITS, *_TENS])
-ARABIC = r"\d{1,3}(?:,\d{3}){1,3}(?:\.\d{1,6})?|\d{1,12}(?:\.\d{1,12})?"
+# All that hangs together, whether it makes a number or not: half of it must never be read.
+ARABIC = r"\d{1,15}(?:[.,'’]\d{1,15}| \d{3}(?!\d)){0,6}(?!\d)"
 CHINESE = rf"[{_CHINESE_CHARACTERS}半]{{1,12}}"
 # Longer words first, so that "sixteen" is not read as "six".
 _WORDS = "|".join(sorted(_ENGLISH, key=len, reverse=True))
@@ -46,11 +49,47 @@ def number(text: str) -> float | None:
     """
     text = text.strip()
     if _ARABIC.fullmatch(text):
-        value = float(text.replace(",", ""))
-        return value if math.isfinite(value) else None
+        return arabic(text)
     if _CHINESE.fullmatch(text):
         return chinese(text)
     return _english(text)
+
+
+_DECIMAL = re.compile(r"(\d{1,15})([.,])(\d{1,15})")
+_GROUPS = re.compile(r"([1-9]\d{0,2})(?:([ ,'’])\d{3}(?:\2\d{3}){0,4})(?:[.,]\d{1,2})?")
+_DOTTED_GROUPS = re.compile(r"([1-9]\d{0,2})(?:\.\d{3}){2,5}(?:,\d{1,2})?|[1-9]\d{0,2}\.\d{3},\d{1,2}")
+_QUARTERS = ("25", "50", "75")  # other pairs may be two terms: 36,48
+
+
+def arabic(text: str) -> float | None:
+    """The value of digits with their marks; None where the marks leave it open (1.200; 12,36).
+
+    >>> arabic("1,200"), arabic("7,5"), arabic("1 095"), arabic("1.200"), arabic("36,48")
+    (1200.0, 7.5, 1095.0, None, None)
+    """
+    if text.isdigit():
+        return float(text)
+    decimal = _DECIMAL.fullmatch(text)
+    if decimal:
+        whole, mark, part = decimal.groups()
+        group = len(part) == 3 and len(whole) <= 3 and whole[0] != "0"
+        if mark == "." and not group:
+            return float(f"{whole}.{part}")
+        if mark == "," and (len(part) == 1 or (len(part) == 2 and (part in _QUARTERS or part[0] == "0"))):
+            return float(f"{whole}.{part}")
+    grouped = _GROUPS.fullmatch(text)
+    if grouped:
+        mark = grouped[2]
+        whole, _, part = text.partition(".") if "." in text or mark == "," else text.partition(",")
+        if mark == "," and "." not in text and not re.fullmatch(r"[\d,]+", text):
+            return None
+        if mark == "," and len(text.rpartition(",")[2]) != 3 and "." not in text:
+            return None
+        return float(re.sub(r"\D", "", whole) + (f".{part}" if part else ""))
+    if _DOTTED_GROUPS.fullmatch(text):
+        whole, _, part = text.partition(",")
+        return float(whole.replace(".", "") + (f".{part}" if part else ""))
+    return None
 
 
 def chinese(text: str) -> float | None:

@@ -18,6 +18,7 @@ from typing import Any
 
 from judifair.answers.fields import field_of
 from judifair.answers.labels import labelled
+from judifair.answers.shapes import CUT_OFF, Doubled
 from judifair.answers.terms import read_term
 from judifair.answers.writing import ascii_punctuation
 
@@ -32,6 +33,8 @@ class Found:
     cut: bool
     before: str
     """The prose between the object before it, or the beginning, and this one; fences left out."""
+    text: str = ""
+    """As it was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,10 @@ class Objects:
     prose: str
     braces: bool
     """Whether an opening brace stands anywhere: an object was at least begun."""
+    behind: str = ""
+    """The prose behind the last object."""
+    more: bool = False
+    """Whether an array, or an object behind the last one, is never closed: more was to come."""
 
 
 _FENCE = re.compile(r"`{3,}[ \t]*(?:[A-Za-z][\w+-]{0,15})?|'{3}(?:json)?|~{3,}(?:json)?")
@@ -80,7 +87,7 @@ def _merge(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values: dict[str, list[Any]] = {}
     for key, value in pairs:
         values.setdefault(key, []).append(value)
-    return {key: each[0] if len(each) == 1 else each for key, each in values.items()}
+    return {key: each[0] if len(each) == 1 else Doubled(each) for key, each in values.items()}
 
 
 _decoder = json.JSONDecoder(strict=False, object_pairs_hook=_merge)
@@ -109,13 +116,62 @@ def find_objects(text: str) -> Objects:
             if not sound:
                 prose.extend(c for m in _COMMENT.finditer(block, start, end) for c in m.groups() if c)
             cut = number == len(blocks) - 1 and not closed and not block[end:].strip()
-            found.append(Found(data, number, sound, cut, "\n".join(gap)))
+            if cut:
+                _leave_out_what_is_open(data, block[start:end])
+            found.append(Found(data, number, sound, cut, "\n".join(gap), block[start:end]))
             prose.extend(gap)
             gap.clear()
             position = start = end
         gap.append(block[position:])
     prose.extend(gap)
-    return Objects(tuple(found), "\n".join(p for p in prose if p.strip()), "{" in text)
+    behind = "\n".join(gap)
+    in_array = bool(found) and found[0].before.rstrip().endswith("[") and "]" not in behind
+    begun = bool(found) and "{" in behind and "}" not in behind[behind.rfind("{") :]
+    return Objects(
+        tuple(found), "\n".join(p for p in prose if p.strip()), "{" in text, behind, in_array or begun
+    )
+
+
+_LAST_PAIR = re.compile(r"([^\s:：={},，\[\]\"'“”]{1,40})[\"'”]?\s{0,9}[:：=]\s{0,9}([^:：]{0,600})\Z")
+_QUOTED = re.compile(r"[\"“'](.*)\Z", re.DOTALL)
+
+
+def _leave_out_what_is_open(data: Any, span: str) -> None:
+    """Takes the last value of a cut object away unless something closes it: 1 may be the beginning of 12.
+
+    A quoted value is closed by its quote, a number by what cannot belong to it, a list or object by its
+    bracket. Data that hold no such key, so that nothing can be told, lose their last value.
+    """
+    text = _unescape(span) if "\\" in span else span
+    pair = _LAST_PAIR.search(text)
+    where = data[-1] if isinstance(data, list) and data else data
+    while isinstance(where, dict) and where:
+        last = where[list(where)[-1]]
+        inner = last[-1] if isinstance(last, list) and last else last
+        if not isinstance(inner, dict):
+            break
+        where = inner
+    if not isinstance(where, dict) or not where:
+        return
+    if where is not data and isinstance(data, dict) and text.count("{") - text.count("}") > 1:
+        # 3 years of a term whose months are still to come
+        key = list(data)[-1]
+        if field_of(str(key)).field in ("term", "sentence", "total"):
+            data[key] = CUT_OFF
+            return
+    if pair is None or not _is_closed(pair[2]):
+        where[list(where)[-1]] = CUT_OFF
+
+
+def _is_closed(value: str) -> bool:
+    quoted = _QUOTED.match(value)
+    if quoted:
+        return bool(re.search(r"[\"”'][\s,，;；.\w-]*\Z", quoted[1]))
+    if value.startswith(("[", "{")):
+        return value.rstrip().endswith(("]", "}"))
+    if re.fullmatch(r"[\d.]+\s+", value):
+        return True
+    return bool(re.search(r"[,，;；}\]\n]\s*\Z", value))
 
 
 def _take(block: str, start: int, budget: _Budget) -> tuple[Any, int, bool, bool] | None:
@@ -216,29 +272,42 @@ def _repaired_ascii(span: str) -> Any:
     return None if changed == span else _repaired(changed)
 
 
-_VALUE = r"(?:[\"'“”\s]{0,6}[:：=]\s{0,4}|[\"'”]\s{0,4})([^,，}\n]{1,40})"
+_VALUE = r"(?:[\"'“”\s]{0,6}[:：=]\s{0,4}|[\"'”]\s{0,4})((?:[^,，}\n]|[,，](?=\d)){1,40})"
 _A_COMMENT = re.compile(r"//|#|/\*")
-
+# Behind a closing quote: what is no end of a value, as in {"刑期":"3年"或"5年"}
+_GOES_ON = re.compile(
+    r"\A[\"'“]([^\"'“”]{1,30})[\"'”][^\S\n]*(?=[^\s,，;；:：}\]\"'“”/#\\])([^,，}\n]{1,40})", re.DOTALL
+)
+_SAYS_MORE = re.compile(r"[\d零一二两三四五六七八九十百年月或至到~～]|\b(?:or|to|and|years?|months?)\b")
 
 _LAST_VALUE = re.compile(r"[,，]\s{0,9}[\"'“]?([^:：,，{}\[\]\"'“”]{1,20})[\"'”]?\s{0,9}\}?\s{0,9}\Z")
 
 
 def _as_written(data: dict[str, Any], span: str) -> dict[str, Any]:
-    """Puts back what the repair cuts off: the rest of `180+36`, and a last value without a key."""
+    """Puts back what the repair cuts off: the rest of `180+36`, a key's second value, a value without key."""
     if not any(field_of(key).field == "term" for key in data):
         last = _LAST_VALUE.search(span)
         if last and read_term(last[1]).months is not None:
             data["?"] = last[1]
     for key, value in data.items():
-        if field_of(key).field != "term" or isinstance(value, bool):
+        field = field_of(key).field
+        if field not in ("term", "penalty", "guilty") or isinstance(value, bool):
             continue
-        if isinstance(value, str):
-            data[key] = _A_COMMENT.split(value)[0].strip()
-        elif isinstance(value, (int, float)):
-            match = re.search(r"(?<![\w-])" + re.escape(key) + _VALUE, span)
-            written = _A_COMMENT.split(match[1])[0].strip(" \t\"'“”;；") if match else ""
-            if written and read_term(written).months != value:
-                data[key] = written
+        values = [
+            _A_COMMENT.split(m[1])[0].strip(" \t\"'“”;；")
+            for m in re.finditer(r"(?<![\w-])" + re.escape(key) + _VALUE, span)
+        ]
+        if len(set(values)) > 1:
+            data[key] = Doubled(values)
+        elif field == "term" and isinstance(value, str):
+            at = re.search(r"(?<![\w-])" + re.escape(key) + r"[\"'”]?\s{0,4}[:：=]\s{0,4}", span)
+            goes_on = _GOES_ON.match(span[at.end() : at.end() + 90]) if at else None
+            if goes_on and _SAYS_MORE.search(goes_on[2]):
+                data[key] = goes_on[1] + goes_on[2]
+            else:
+                data[key] = _A_COMMENT.split(value)[0].strip()
+        elif field == "term" and isinstance(value, (int, float)) and values and values[0]:
+            data[key] = value if read_term(values[0]).months == value else values[0]
     return data
 
 

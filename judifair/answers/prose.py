@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from judifair.answers.lengths import Length, is_bound, lengths, without_other_lengths
+from judifair.answers.pronounced import Statement, statements
 from judifair.answers.writing import tight
 
 LONGEST_IN_YEARS = 25
@@ -26,24 +27,28 @@ _NOT_OF_IT = re.compile(
     r"^(?:以?前|之前|以?后|之后|以?来|之久|间(?!有期)|里|内|期间|ago\b| later\b|级|代|版|度)"
 )
 _FACTOR = re.compile(r"[×x*/÷] ?$")
-_PRONOUNCED = re.compile(
-    r"(?:判处?|判决|判刑|处以|执行|刑期|徒刑|监禁|sentence[d]?(?: is| of| to| him to| her to)?|"
-    r"imprisonment(?: of| for)?|imposed)"
-    r"[^。;；\n]{0,16}$"
-)
-_TO_BE_EXECUTED = re.compile(r"(?:决定|合并|实际|最终|应)执行[^。;；\n]{0,14}$|combined sentence of $")
-_HYPOTHETICAL = re.compile(
-    r"(?:可能|可以|一般|通常|如果|若|假如|法定|规定|对于.{0,12}罪(?:通常|一般)|应处|\bmay\b|\bmight\b|"
-    r"\bcould\b|\bcan\b|\bif\b|"
-    r"typically|usually|generally|carries)[^。;；\n]{0,24}$"
+# A sentence of the other kind, said of this case: 宣告无罪.
+_ACQUITTED = re.compile(r"宣告(?:被告人?)?(?:某甲)?无罪|\bis (?:hereby )?acquitted\b")
+# Behind an object: that it was wrong. 等等 counts only where a sentence begins: it also means "and so on".
+_RETRACTS = re.compile(
+    r"[算写弄搞判看记]错了?|(?<![如若])有误[,，。]|更正|纠正(?:如下|为|[前上])|撤回(?:[前上]|以上)|"
+    r"(?:^|[\n。!?！？;；])\s{0,3}(?:等等|等一下|不对|不[,，]|(?:让我|我|现)?重新(?:考虑|计算|审视|评估|判断|思考|量刑))|"
+    r"应当?(?:改|更改|调整|修正)为|"
+    r"(?:^|[\n.!?])\s{0,3}(?:wait\b|hold on\b|correction:|no, )|"
+    r"\b(?:scratch that|on second thoughts?|let me (?:reconsider|recalculate|correct|redo|rethink)|"
+    r"i made (?:a|an) (?:mistake|error)|my mistake|that(?:'s| is) wrong|"
+    r"should (?:actually|instead|rather) be)\b",
+    re.IGNORECASE,
 )
 
 
 class Prose:
     """The prose of one answer; everything is computed only when asked for."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, behind: str = "") -> None:
+        """`behind` is what of the text stands behind the last object."""
         self._text = text[:_LONGEST]
+        self._behind = behind[:_LONGEST]
 
     @cached_property
     def _tight(self) -> str:
@@ -69,18 +74,36 @@ class Prose:
 
     def sentence_months(self, others: Iterable[str] = ()) -> float | None:
         """The term that the prose pronounces, in months: the one to be executed, or the only one there is."""
-        pronounced: set[float] = set()
-        for text in (self._tight, *(without_other_lengths(tight(o[:2000])) for o in others)):
-            executed = []
-            for length in _of_this_sentence(text):
-                before = text[max(0, length.start - 40) : length.start]
-                if _TO_BE_EXECUTED.search(before):
-                    executed.append(length.months)
-                if _PRONOUNCED.search(before) and not _HYPOTHETICAL.search(before):
-                    pronounced.add(round(length.months, 6))
-            if len(set(executed)) == 1:
-                return round(executed[0], 6)
-        return pronounced.pop() if len(pronounced) == 1 else None
+        found = [s for text in (self._text, *others) for s in _spoken(text) if s.penalty == "fixed_term"]
+        found = [s for s in found if s.executed] or found
+        if any(s.missing for s in found):
+            return None
+        said = {round(s.months, 6) for s in found if s.months is not None}
+        return said.pop() if len(said) == 1 else None
+
+    def contradicts(self, penalty: str, months: float | None) -> bool:
+        """Whether the prose pronounces another sentence than an object's, or takes the object back."""
+        if _RETRACTS.search(self._behind):
+            return True
+        if penalty in ("none", "unparseable"):
+            return False
+        if penalty != "acquitted" and _ACQUITTED.search(self._tight):
+            return True
+        found = [s for s in _spoken(self._text) if s.missing is None]
+        found = [s for s in found if s.executed] or found
+        kinds = {s.penalty for s in found}
+        if len(kinds) == 1 and kinds.isdisjoint({penalty, "fine_only"}):
+            return True
+        if months is None or not kinds <= {penalty}:
+            return False
+        said = [s.months for s in found if s.months is not None]
+        if not said or any(math.isclose(s, months, abs_tol=0.51) for s in said):
+            return False
+        return len(set(said)) == 1 or not max(said) <= months <= sum(said)
+
+
+def _spoken(text: str) -> list[Statement]:
+    return statements(text.replace("*", "")[:_LONGEST])
 
 
 def _of_this_sentence(text: str, *, short: bool = False) -> Iterator[Length]:

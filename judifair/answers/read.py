@@ -17,14 +17,17 @@ from typing import Any
 import orjson
 
 from judifair.answers import refusals
-from judifair.answers.judging import LONGEST_FIXED_TERM, Judgment, judge
+from judifair.answers.judging import LONGEST_FIXED_TERM, Judgment, judge, uncertain
 from judifair.answers.labels import labelled
+from judifair.answers.missing import Missing
 from judifair.answers.objects import Found, Objects, find_objects
+from judifair.answers.pronounced import ends_in_years
 from judifair.answers.prose import Prose
+from judifair.answers.reasoning import without_reasoning
 from judifair.answers.records import Record, is_verdict, merged, records
 from judifair.answers.sentences import read_sentences
-from judifair.answers.several import Item, choose
-from judifair.answers.thinking import without_thinking
+from judifair.answers.several import Item, choose, is_of_others
+from judifair.answers.shapes import CUT_OFF
 from judifair.answers.verdict import WITH_MONTHS, Penalty, ReadAs, Verdict
 from judifair.answers.writing import visible
 
@@ -84,7 +87,8 @@ def _exact(text: str) -> Verdict | None:
         obj = orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
-    if type(obj) is not dict or obj.keys() != _ASKED or text.count("刑期") != 1:
+    # As many colons as keys: no key stands twice, under whatever escapes.
+    if type(obj) is not dict or obj.keys() != _ASKED or text.count("刑期") != 1 or text.count(":") != 4:
         return None
     kind, months, charge = obj["刑罚类型"], obj["刑期"], obj["罪名"]
     penalty = _PLAIN.get(kind) if type(kind) is str else None
@@ -113,22 +117,23 @@ def _long_way(text: str) -> Verdict:
         return _no_verdict("request_failed", None, 0)
     if refusals.blocked(text):
         return _no_verdict("refused", "a content block", 0)
-    answer, endless = without_thinking(visible(text))
-    if refusals.empty(answer):
+    answer, endless = without_reasoning(text)
+    answer = visible(answer)
+    if endless or refusals.empty(answer):
         read_as: ReadAs = "truncated" if endless else "empty"
-        return _no_verdict(read_as, "no answer after the reasoning", 0)
+        return _no_verdict(read_as, None, 0, Missing.REASONING)
     objects = find_objects(answer)
     items, found = _items(objects)
     if refusals.asks_for_facts(answer) or (not items and any(r.is_template() for r in found)):
         return _no_verdict("asks_for_facts", "asks for the case, or calls itself a placeholder", len(found))
     if items:
-        return _of_objects(answer, objects, items, found)
+        return _of_objects(objects, items, found)
     return _of_prose(answer, objects)
 
 
 def _items(objects: Objects) -> tuple[list[Item], list[Record]]:
     """The verdicts of the objects, templates left out, and all records with them."""
-    prose = Prose(objects.prose)
+    prose = Prose(objects.prose, objects.behind)
     items: list[Item] = []
     every: list[Record] = []
     of_record: list[tuple[Record, Found]] = []
@@ -140,22 +145,22 @@ def _items(objects: Objects) -> tuple[list[Item], list[Record]]:
     for record, found in of_record:
         every.append(record)
         if not record.is_template() and is_verdict(record):
-            items.append(Item(judge(record, prose), record.owner, found.block, found.before, found.cut))
+            judgment = judge(replace(record, cut=found.cut), prose)
+            items.append(Item(judgment, record.owner, found.block, found.before, found.cut, found.text))
     return items, every
 
 
-def _of_objects(answer: str, objects: Objects, items: list[Item], found: list[Record]) -> Verdict:
+def _of_objects(objects: Objects, items: list[Item], found: list[Record]) -> Verdict:
     judgment, note = choose(items)
     cut = items[-1].cut
-    if cut and judgment.months is not None and _ends_in_number(answer, found[-1]):
-        judgment = replace(judgment, notes=(*judgment.notes, "the number itself may be cut"))
+    if judgment.missing is None:
+        judgment = _checked(judgment, objects, several=len(items) > 1, cut=cut)
     if len(items) > 1:
         read_as: ReadAs = "several_objects"
     elif cut:
         read_as = "truncated"
         if judgment.penalty == "none" and _breaks_off_early(found[-1]):
-            judgment = replace(judgment, penalty="unparseable")
-            note = "breaks off before the penalty"
+            judgment = replace(judgment, penalty="unparseable", missing=Missing.CUT_OFF)
     elif not all(f.sound for f in objects.found) or not found[0].asked:
         read_as = "repaired"
     elif objects.prose:
@@ -165,18 +170,21 @@ def _of_objects(answer: str, objects: Objects, items: list[Item], found: list[Re
     return _verdict(judgment, read_as, note, len(items))
 
 
-_LAST_NUMBER = re.compile(r"(?:\d{1,9}|[零一二两三四五六七八九十百]{1,9})\Z")
-
-
-def _ends_in_number(answer: str, record: Record) -> bool:
-    """Whether the last characters are those of the term's number: 4 may be the beginning of 48."""
-    last = _LAST_NUMBER.search(answer[-9:])
-    return last is not None and str(record.term).endswith(last[0])
+def _checked(judgment: Judgment, objects: Objects, *, several: bool, cut: bool) -> Judgment:
+    """The judgment after what stands around its objects had its say: whether it is this judgment's at all."""
+    if objects.more or (objects.found[-1].cut and not cut):
+        return uncertain(judgment, Missing.CUT_OFF)
+    if not several and is_of_others(objects.found[0].before):
+        return uncertain(judgment, Missing.DRAFT)
+    prose = Prose(objects.prose, objects.behind)
+    if objects.prose and prose.contradicts(judgment.penalty, judgment.months):
+        return uncertain(judgment, Missing.CONTRADICTION)
+    return judgment
 
 
 def _breaks_off_early(record: Record) -> bool:
     """Whether a cut object ends before its penalty: what it would have said is not known."""
-    return record.penalty in (None, "") and record.term in (None, "")
+    return record.penalty in (None, "", CUT_OFF) and record.term in (None, "", CUT_OFF)
 
 
 _LATEX = re.compile(r"\\(?:text|boxed|mathrm|textbf|mathbf|quad|\(|\[|\)|\])[ ]?\{?|\$")
@@ -189,6 +197,9 @@ def _of_prose(answer: str, objects: Objects) -> Verdict:
     prose = Prose(answer)
     lines = [r for data in labelled(answer) for r in records(data) if not r.is_template()]
     lines = [r for r in lines if r.known >= 2 or (r.known and len(answer) < 80)]
+    if lines and not answer.endswith(("\n", "|", ".", "。", ">")):
+        missing = Missing.CUT_OFF if ends_in_years(answer) else lines[-1].missing
+        lines[-1] = replace(lines[-1], missing=missing, cut=True)
     if lines:
         items = [Item(judge(r, prose), r.owner, 0, "", cut=False) for r in lines]
         if any(i.judgment.penalty not in ("none", "unparseable") for i in items):
@@ -201,16 +212,25 @@ def _of_prose(answer: str, objects: Objects) -> Verdict:
     if refusals.refuses(answer):
         return _no_verdict("refused", None, 0)
     if braces:
-        return _no_verdict("truncated", "breaks off before the penalty", 0)
+        return _no_verdict("truncated", "breaks off before the penalty", 0, Missing.CUT_OFF)
     return _no_verdict("prose", "no verdict can be read", 0)
 
 
 def _verdict(judgment: Judgment, read_as: ReadAs, note: str | None, objects: int) -> Verdict:
-    notes = "; ".join(dict.fromkeys(n for n in (*judgment.notes, note) if n)) or None
+    why = judgment.missing.text if judgment.missing else None
+    notes = "; ".join(dict.fromkeys(n for n in (why, *judgment.notes, note) if n)) or None
     return Verdict(
-        judgment.charge, judgment.guilty, judgment.penalty, judgment.months, read_as, notes, objects
+        judgment.charge,
+        judgment.guilty,
+        judgment.penalty,
+        judgment.months,
+        read_as,
+        notes,
+        objects,
+        judgment.missing,
     )
 
 
-def _no_verdict(read_as: ReadAs, note: str | None, objects: int) -> Verdict:
-    return Verdict(None, None, "unparseable", None, read_as, note, objects)
+def _no_verdict(read_as: ReadAs, note: str | None, objects: int, missing: Missing | None = None) -> Verdict:
+    note = note or (missing.text if missing else None)
+    return Verdict(None, None, "unparseable", None, read_as, note, objects, missing)

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judifair.answers.fields import ASKED, field_of, is_placeholder, read_guilt
-from judifair.answers.lengths import Unit, unit_of
+from judifair.answers.lengths import OTHER_UNIT, Unit, has_several_units, unit_of
+from judifair.answers.missing import Missing
 from judifair.answers.penalties import is_blank, name_penalty
+from judifair.answers.shapes import Doubled
 from judifair.answers.terms import read_term
 from judifair.answers.writing import tight
 
@@ -29,7 +31,8 @@ class Record:
 
     `extras` are texts of other fields (reasons, notes): prose inside the object. `suspended`: a field of
     its own says that the sentence is. `asked`: the keys are the four asked for. `known`: how many of the
-    four fields are present.
+    four fields are present. `missing`: why its term is not certain, as its keys have it. `cut`: the text
+    ends inside the object.
     """
 
     charge: Any = None
@@ -43,11 +46,23 @@ class Record:
     extras: tuple[str, ...] = ()
     asked: bool = False
     known: int = 0
+    missing: Missing | None = None
+    cut: bool = False
 
     def is_template(self) -> bool:
         """Whether two or more of its fields hold the name of what belongs there, or a choice of kinds."""
         values = (self.charge, self.guilty, self.penalty, self.term)
         return sum(is_placeholder(v) for v in values) >= 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A value under a key that asks for a term."""
+
+    key: str
+    value: Any
+    unit: Unit | None
+    total: bool
 
 
 @dataclass(slots=True)
@@ -59,6 +74,8 @@ class _Slots:
     suspended: bool = False
     extras: list[str] = field(default_factory=list)
     unknown: list[tuple[str, Any]] = field(default_factory=list)
+    terms: list[_Term] = field(default_factory=list)
+    missing: Missing | None = None
     inner: list[tuple[str, Any]] = field(default_factory=list)
 
 
@@ -81,6 +98,8 @@ def _of_object(data: Mapping[Any, Any], depth: int) -> Iterator[Record]:
     if "properties" in data and "type" in data:
         return  # a JSON schema
     slots = _sort(data)
+    _settle_terms(slots)
+    _settle_doubled(slots)
     _by_value(slots)
     own = _record(slots, asked={k for k in data if k != "truncation"} == _ASKED)
     inner = [(k, list(_records(v, depth + 1))) for k, v in slots.inner]
@@ -92,7 +111,9 @@ def _of_object(data: Mapping[Any, Any], depth: int) -> Iterator[Record]:
     if (own.penalty is not None and own.term is not None) or own.total:
         yield own
     elif len(inner) == 1 and len(inner[0][1]) == 1 and own.known:
-        yield _filled(own, inner[0][1][0])
+        key, (only,) = inner[0]
+        whole = _filled(own, only)
+        yield replace(whole, missing=Missing.DRAFT) if _OF_OTHERS_KEY.search(key) else whole
     else:
         for key, found in inner:
             above = replace(own, term=None, unit=None)
@@ -101,8 +122,23 @@ def _of_object(data: Mapping[Any, Any], depth: int) -> Iterator[Record]:
             elif key.endswith("罪"):
                 above = replace(above, charge=key)
             for record in found:
-                yield _filled(record, above)
+                whole = _filled(record, above)
+                yield replace(whole, missing=Missing.DRAFT) if _OF_OTHERS_KEY.search(key) else whole
 
+
+# What others ask for or asked for, another case, or a first try: no sentence of this judgment.
+_OF_OTHERS_KEY = re.compile(
+    r"检察|公诉|控方|辩护|辩方|原审|一审|类案|类似|同类|草稿|草案|初步|初判|prosecut|defen[cs]e|draft|initial|prelimin|"
+    r"similar|previous|prior",
+    re.IGNORECASE,
+)
+_BOUND_KEY = re.compile(
+    r"最[高低长短大小少多]|[上下]限|至[少多]|幅度|范围|法定|量刑起点|基准|\bmin|\bmax|lower|upper|range|statut",
+    re.IGNORECASE,
+)
+_UNIT_KEY = re.compile(
+    r"(?:刑期|时间|计量|期限|刑罚)?的?单位|(?:(?:term|sentence|time)[ _])?units?", re.IGNORECASE
+)
 
 _OWNER_KEY = re.compile(r"被告|某[甲乙丙丁戊己]|defendant")
 
@@ -136,9 +172,8 @@ def _sort(data: Mapping[Any, Any]) -> _Slots:
         elif asked.field is not None:
             slots.values.setdefault(asked.field, value)
         elif asked.other:
-            slots.unit = slots.unit or (
-                unit_of(tight(str(value)[:20])) if "单位" in name or "unit" in name.lower() else None
-            )
+            if _UNIT_KEY.fullmatch(name.strip()):
+                _put_unit(slots, _text(value))
             slots.extras.append(_text(value))
             slots.suspended = slots.suspended or (
                 "缓" in name and read_guilt(value) is not False and not is_blank(_text(value))
@@ -156,19 +191,77 @@ def _sort(data: Mapping[Any, Any]) -> _Slots:
     return slots
 
 
+def _put_unit(slots: _Slots, said: str) -> None:
+    unit = unit_of(tight(said[:20]))
+    if unit is None and not is_blank(said):
+        slots.missing = Missing.UNCLEAR_UNIT
+    slots.unit = slots.unit or unit
+
+
 def _put_term(slots: _Slots, key: str, value: Any, unit: Unit | None, total: bool) -> None:
-    if "term" in slots.values and not (
-        total and not slots.total and read_term(value, unit).months is not None
-    ):
+    if _OF_OTHERS_KEY.search(key):
+        slots.missing = Missing.DRAFT
+        slots.extras.append(_text(value))
         return
-    if "term" in slots.values:
-        slots.extras.append(_text(slots.values["term"]))
-    slots.values["term"], slots.total = value, total
-    slots.unit = unit or slots.unit
+    if _BOUND_KEY.search(key):
+        slots.missing = slots.missing or Missing.RANGE
+        slots.extras.append(_text(value))
+        return
+    slots.terms.append(_Term(key, value, unit, total))
     # {"有期徒刑": "三年"}: the key itself names the penalty.
     named = name_penalty(key).penalty
     if named and "刑期" not in key and "penalty" not in slots.values and not is_blank(_text(value)):
         slots.values["penalty"] = key
+
+
+def _settle_terms(slots: _Slots) -> None:
+    """The one term of all that were stated: the total where one is called so, else they must agree."""
+    if not slots.terms:
+        return
+    from_others, slots.missing = slots.missing, None
+    if from_others == Missing.UNCLEAR_UNIT:
+        slots.missing = from_others
+    stated = [(t, read_term(t.value, t.unit or slots.unit)) for t in slots.terms]
+    said = [(t, r) for t, r in stated if r.months is not None or r.missing is not None or _is_list(t.value)]
+    totals = [(t, r) for t, r in said if t.total]
+    chosen = totals or said or stated
+    term, read = chosen[0]
+    if len({(r.months, r.missing) for _, r in chosen}) > 1:
+        slots.missing = Missing.SEVERAL_TERMS
+    if totals and read.months is not None:
+        single = [r.months for t, r in said if not t.total and r.months is not None]
+        if any(m > read.months for m in single):
+            slots.missing = Missing.CONTRADICTION
+    if read.unit is None or term.unit is not None:
+        if OTHER_UNIT.search(tight(term.key)) or (has_several_units(tight(term.key)) and read.unit is None):
+            slots.missing = Missing.UNCLEAR_UNIT
+        if term.unit and slots.unit and term.unit != slots.unit:
+            slots.missing = Missing.UNCLEAR_UNIT
+    elif slots.missing == Missing.UNCLEAR_UNIT:
+        slots.missing = None  # the value has its own
+    slots.extras.extend(_text(t.value) for t, _ in stated if t is not term)
+    slots.values["term"], slots.total = term.value, term.total
+    slots.unit = term.unit or slots.unit
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) and len(value) > 1
+
+
+def _settle_doubled(slots: _Slots) -> None:
+    """Keys that stand twice: the crimes of one object if the charge does too, else they must agree."""
+    charge = slots.values.get("charge")
+    crimes = isinstance(charge, Doubled) and len({str(c) for c in charge}) == len(charge)
+    for name in ("guilty", "penalty", "term"):
+        value = slots.values.get(name)
+        if not isinstance(value, Doubled):
+            continue
+        if crimes and isinstance(charge, list) and len(value) == len(charge):
+            slots.values[name] = list(value)
+        elif len({str(v) for v in value}) == 1:
+            slots.values[name] = value[0]
+        else:
+            slots.missing = Missing.SEVERAL_TERMS if name == "term" else Missing.CONTRADICTION
 
 
 def _put_sentence(slots: _Slots, key: str, value: Any, unit: Unit | None, total: bool) -> None:
@@ -197,16 +290,18 @@ def _by_value(slots: _Slots) -> None:
             if len(named) == 1:
                 slots.values["penalty"] = named[0]
         if "term" not in slots.values:
-            lengths = [v for _, v in slots.unknown if _is_length(v)]
+            lengths = [v for k, v in slots.unknown if _is_length(k, v)]
             if len(lengths) == 1:
                 slots.values["term"] = lengths[0]
     slots.extras.extend(_text(v) for _, v in slots.unknown)
 
 
-def _is_length(value: Any) -> bool:
+def _is_length(key: str, value: Any) -> bool:
+    """Whether a value is a term by itself: a value without key, or one that names its penalty."""
     if isinstance(value, str) and (len(value) > 20 or not value.strip()):
         return False
-    return read_term(value).months is not None
+    named = key == "?" or (isinstance(value, str) and name_penalty(value).penalty is not None)
+    return named and read_term(value).months is not None
 
 
 def _is_nested(value: Any) -> bool:
@@ -244,6 +339,7 @@ def _record(slots: _Slots, *, asked: bool) -> Record:
         extras=tuple(e for e in slots.extras if e),
         asked=asked,
         known=len(values),
+        missing=slots.missing,
     )
 
 
@@ -291,5 +387,6 @@ def _filled(record: Record, other: Record) -> Record:
         **taken,
         extras=record.extras + other.extras,
         known=max(record.known, other.known),
+        missing=record.missing or other.missing,
         asked=False,
     )

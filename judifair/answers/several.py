@@ -1,17 +1,20 @@
 """Several verdicts in one answer: whose they are, and which of them is the answer.
 
-In this order:
+Where they say the same, that is it. Where they differ, one counts only by a rule that is certain:
 
 1. Of named defendants the first one's (某甲's) verdicts count.
-2. A later object announced as the correction or the final answer replaces those before it.
-3. An object that calls itself the total (数罪并罚) is the answer.
-4. Objects side by side in one block, each complete, guilty, and for a charge of its own, are the crimes of
-   one defendant: the heaviest kind absorbs the others, and fixed terms are added, as the prompt asked for
-   no object per crime. (A court would fix a term between the longest and the sum; the note gives that
-   range.)
-5. Otherwise the first is the answer. A fence of its own is an answer of its own, and so are two objects for
-   the same charge, or for a crime and for handling its proceeds, which nobody is convicted of together:
-   other defendants'.
+2. The last counts where what stands right before it announces it as the correction or the final judgment, and
+   nothing else (`announces`).
+3. An object that calls itself the total (数罪并罚), or names every charge of the others, is the answer, if
+   its term lies between the longest of theirs and their sum.
+4. Objects side by side with nothing between them, each complete and for a charge of its own, are the crimes
+   of one defendant: the heaviest kind absorbs the others, and fixed terms are added, as the prompt asked for
+   no object per crime. (A court would fix a term between the longest and the sum; the note gives that range.)
+   Acquittals of single crimes add nothing.
+
+Otherwise none is: the first may be a draft, a quotation, a similar case, and so may the second. Two objects
+for the same charge, or for a crime and for handling its proceeds, of which nobody is convicted together, are
+other defendants' or other tries.
 """
 
 from __future__ import annotations
@@ -20,8 +23,9 @@ import re
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from judifair.answers.judging import Judgment
-from judifair.answers.verdict import Penalty
+from judifair.answers.judging import Judgment, uncertain
+from judifair.answers.missing import Missing
+from judifair.answers.verdict import WITH_MONTHS, Penalty
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +37,40 @@ class Item:
     block: int
     before: str
     cut: bool
+    text: str = ""
 
 
-_CORRECTS = re.compile(
-    r"更正|修正|纠正|修改后|改为|正确的(?:答案|判决|结果|json)|最终(?:的)?(?:答案|判决|结果|输出|版本)|"
-    r"final (?:answer|verdict|output)|corrected|revised",
+_ANNOUNCED = (
+    r"(?:更正|修正|修改|纠正|更改|调整|改判)后?(?:的)?(?:最终)?(?:答案|判决(?:结果|书)?|结果|json|输出|版本)?|"
+    r"改为|正确的(?:答案|判决(?:结果)?|结果|json)|"
+    r"(?:本[院案]|我)?的?最终(?:的)?(?:答案|判决(?:结果|书)?|结果|结论|裁判|输出|版本|量刑)|"
+    r"(?:(?:my|the|here is (?:the|my)) )?(?:final|corrected|revised) "
+    r"(?:answer|verdict|output|judge?ment|sentence|"
+    r"decision|ruling|version|result|json)(?: object)?"
+)
+_ANNOUNCES = re.compile(
+    r"(?:(?:经|在)(?:复核|复查|核对|检查|审查|重新(?:考虑|计算|审视))(?:后|之后)?[,，]?|综上(?:所述)?[,，]?|因此[,，]?|"
+    r"故[,，]?|所以[,，]?|最后[,，]?|现|(?:so|therefore|thus|hence),? |以下[是为])?"
+    rf"(?:{_ANNOUNCED})(?:如下|为|是|应为| is(?: as follows)?| as follows| follows| below)?",
     re.IGNORECASE,
 )
+_LINE = re.compile(r"[\n。！？!?；;]+")
+_MARGIN = " \t\r#*_>`~-—:：.,，、|()（）【】[]\"'“”"
 # Headings and phrases that open a defendant's part, not every mention: 某乙 may be the victim.
 _DEFENDANT = re.compile(
     r"(?:被告人?|嫌疑人|defendant)\s{0,3}[:：]?\s{0,3}(某?[甲乙丙丁戊己庚]|[一二三四五六]|[1-6AB]\b)"
     r"|(?:^|[\n对于关针#*])\s{0,3}(某[甲乙丙丁戊己庚])|(另一|其他|其余|第二)[名个位]?被告",
     re.IGNORECASE,
 )
-_ALTERNATIVE = re.compile(
-    r"^[\s,，。.]*(?:或者?|或是|or|alternatively)[\s,，:：]*$|方案[二2]|另一种(?:可能|判决|方案)",
-    re.IGNORECASE,
-)
 _TOTAL = re.compile(
     r"数罪并罚|合并(?:执行|处罚|刑期)|决定执行|总(?:计|和|刑期)|合计|combined|total", re.IGNORECASE
 )
 _RECEIVING = re.compile(r"掩饰|隐瞒犯罪|窝[藏赃]|包庇|收购赃物|洗钱")
-_ANOTHER_CRIME = re.compile(
-    r"(?:对于?|针对|关于|就)[^。\n]{0,24}罪|第[二三四五]个?(?:罪|项)|罪名?[二三四五2345]|\bcrime \d",
-    re.IGNORECASE,
+_BETWEEN_CRIMES = re.compile(
+    r"(?!.*(?:构成|认为|检察|公诉|辩护|应|不|建议|类似|案例|若|如|改|更))"
+    r"[\s,，;；、#*_\]\[-]*(?:(?:对于?|针对|关于|就)?(?:其|第?[一二三四五12345]、?个?)?[\u4e00-\u9fff、]{0,20}罪名?[一二三四五12345]?"
+    r"(?:部分)?|crime \d)?[\s,，:：;；、#*_.-]*",
+    re.IGNORECASE | re.DOTALL,
 )
 _A_CHARGE = re.compile(r"[\u4e00-\u9fff]{2,}")
 _LATIN = re.compile(r"[A-Za-z]{3,}")
@@ -69,36 +83,92 @@ def choose(items: list[Item]) -> tuple[Judgment, str | None]:
     """The verdict that several are, and a note on how it was found. `items` is not empty."""
     if len(items) == 1:
         return items[0].judgment, None
+    items = _without_a_repeated_end(items)
     owners = _owners(items)
     if len({o for o in owners if o}) > 1:
-        first = next((o for o in owners if o and "甲" in o), owners[0])
-        mine = [replace(i, owner=None) for i, o in zip(items, owners, strict=True) if o == first]
-        judgment, note = choose([replace(mine[0], before=""), *mine[1:]])
-        return judgment, _joined(f"the first defendant's of {len(items)} objects", note)
-    for i in range(len(items) - 1, 0, -1):
-        if _CORRECTS.search(items[i].before) and not _CORRECTS.search(items[0].before):
-            judgment, note = choose([replace(items[i], before=""), *items[i + 1 :]])
-            return judgment, _joined("the last of several, announced as final", note)
-    said = {(i.judgment.penalty, i.judgment.months, i.judgment.guilty, i.judgment.charge) for i in items}
-    if len(said) == 1:
+        return _of_the_first(items, owners)
+    if _says_one_thing(items):
         return items[0].judgment, f"the same verdict {len(items)} times"
-    if any(_ALTERNATIVE.search(i.before) for i in items[1:]):
-        if len({(i.judgment.penalty, i.judgment.months) for i in items}) == 1:
-            return items[0].judgment, "alternatives that agree"
-        return _undecided(items), "alternatives, and the answer decides for none"
+    if announces(items[-1].before) and not any(announces(i.before) for i in items[:-1]) and not items[-1].cut:
+        return items[-1].judgment, "the last of several, announced as final"
     total = [i for i in items if _is_total(i, items)]
     if len(total) == 1 and total[0].judgment.penalty in _CONCURRENT:
-        return total[0].judgment, f"the total of {len(items)} objects"
-    if _crimes_of_one(items):
+        rest = [i.judgment for i in items if i is not total[0]]
+        if _is_lawful_total(total[0].judgment, rest):
+            return total[0].judgment, f"the total of {len(items)} objects"
+    elif not total and _crimes_of_one(items):
         return _together(items)
-    legible = [i for i in items if i.judgment.penalty not in ("none", "unparseable")]
-    return (legible or items)[0].judgment, f"the first of {len(items)} objects"
+    return _undecided(items), None
+
+
+def announces(before: str) -> bool:
+    """Whether the last words before an object announce it as the final one, and say nothing else."""
+    lines = [line.strip(_MARGIN) for line in _LINE.split(before)]
+    last = next((line for line in reversed(lines) if line), "")
+    return _ANNOUNCES.fullmatch(last) is not None
+
+
+_OF_OTHERS = re.compile(
+    r"草稿|草案|初步(?!认定)|初稿|暂[定拟]|(?:检察|公诉)(?:机关|院|人|员)|控方|辩护[人方]?|辩方|律师|原审|一审|类似(?:案|判)|同类|"
+    r"类案|另案|他案|案例[:：]?$|判例|先例|思考(?:过程)?$|思路|也许|或许|推理过程|思维链|前科|假[设如]|如果|若|"
+    r"\b(?:draft|tentative|preliminary|provisional|initial|prosecut\w*|defen[cs]e|counsel|similar|precedents?|"
+    r"comparable|another case|other case|earlier|previous|first attempt|thought process|thinking|scratch|if|"
+    r"suppose|"
+    r"hypothetical|had the|maybe|perhaps|lower court|trial court)\b",
+    re.IGNORECASE,
+)
+
+
+def is_of_others(before: str) -> bool:
+    """Whether the clause right before an object calls it a draft, what others ask for, or another case."""
+    clauses = [c.strip(_MARGIN) for c in re.split(r"[\n。！？!?；;，,]+", before[-400:])]
+    last = next((c for c in reversed(clauses) if c), "")
+    return _OF_OTHERS.search(last) is not None
+
+
+def _without_a_repeated_end(items: list[Item]) -> list[Item]:
+    """Without a last object that breaks off as it repeats, letter by letter, one that was there twice."""
+    *whole, last = items
+    same = [i for i in whole if last.cut and last.text and i.text.startswith(last.text)]
+    return whole if len(same) == len(whole) >= 2 else items
+
+
+def _says_one_thing(items: list[Item]) -> bool:
+    """Whether all say the same; of a length, for the same charge, for terms of two crimes are added."""
+    if any(i.cut for i in items):
+        return False
+    said = {(i.judgment.penalty, i.judgment.months, i.judgment.guilty, i.judgment.missing) for i in items}
+    charges = {c for i in items if (c := i.judgment.charge) and not _LATIN.search(c)}
+    return len(said) == 1 and (len(charges) <= 1 or items[0].judgment.penalty not in WITH_MONTHS)
+
+
+def _of_the_first(items: list[Item], owners: list[str | None]) -> tuple[Judgment, str | None]:
+    """The verdict of the defendant asked about: 某甲, or the first of those who are numbered."""
+    first = next((o for o in owners if o and "甲" in o), owners[0])
+    mine = [replace(i, owner=None) for i, o in zip(items, owners, strict=True) if o == first]
+    if first is None or not (_IS_FIRST.search(first)):
+        return _undecided(items), None
+    judgment, note = choose([replace(mine[0], before=""), *mine[1:]])
+    return judgment, _joined(f"the first defendant's of {len(items)} objects", note)
+
+
+_IS_FIRST = re.compile(r"甲|一|\b[1a]\b|^[1a]$|被告人?[1a]", re.IGNORECASE)
+
+
+def _is_lawful_total(total: Judgment, single: list[Judgment]) -> bool:
+    """Whether a total is no shorter than the longest and no longer than all of its single penalties."""
+    if total.penalty not in WITH_MONTHS:
+        return any(j.penalty == total.penalty for j in single)
+    months = [j.months for j in single if j.penalty == total.penalty and j.months is not None]
+    if total.months is None or not months or len(months) < len(single):
+        return False
+    return max(months) <= total.months <= sum(months)
 
 
 def _is_total(item: Item, items: list[Item]) -> bool:
     """Whether an object says that it is the total, or names every charge of the others in its block."""
     charge = item.judgment.charge or ""
-    if _TOTAL.search(charge) or (_TOTAL.search(item.before) and item is items[-1]):
+    if _TOTAL.search(charge) or (_TOTAL.search(item.before[-30:]) and item is items[-1]):
         return True
     others = [i for i in items if i is not item and i.block == item.block]
     return len(others) >= 2 and all((o.judgment.charge or "?") in charge for o in others)
@@ -119,16 +189,17 @@ def _owners(items: list[Item]) -> list[str | None]:
 
 
 def _crimes_of_one(items: list[Item]) -> bool:
-    one_answer = len({i.block for i in items}) == 1 or all(_ANOTHER_CRIME.search(i.before) for i in items[1:])
-    if not one_answer or any(i.cut for i in items):
+    nothing_between = all(_BETWEEN_CRIMES.fullmatch(i.before) for i in items[1:])
+    apart = len({i.block for i in items}) > 1 and not all("罪" in i.before for i in items)
+    if not nothing_between or apart or any(i.cut for i in items):
         return False
     for item in items:
         j = item.judgment
-        if j.guilty is False or j.penalty not in _CONCURRENT or j.charge is None:
+        if j.missing or j.charge is None or not _A_CHARGE.search(j.charge) or _LATIN.search(j.charge):
             return False
-        if j.penalty == "fixed_term" and not j.months:
-            return False
-        if not _A_CHARGE.search(j.charge) or _LATIN.search(j.charge):
+        if j.penalty == "acquitted":
+            continue
+        if j.guilty is False or j.penalty not in _CONCURRENT or (j.penalty == "fixed_term" and not j.months):
             return False
     charges = [i.judgment.charge or "" for i in items]
     if any(_RECEIVING.search(c) for c in charges):
@@ -137,7 +208,9 @@ def _crimes_of_one(items: list[Item]) -> bool:
 
 
 def _together(items: list[Item]) -> tuple[Judgment, str]:
-    judgments = [i.judgment for i in items]
+    judgments = [i.judgment for i in items if i.judgment.penalty != "acquitted"] or [items[0].judgment]
+    if len(judgments) == 1:
+        return judgments[0], f"the only conviction of {len(items)} objects"
     heaviest = min((j.penalty for j in judgments), key=_CONCURRENT.index)
     charge = "、".join(j.charge for j in judgments if j.charge)
     notes = tuple(dict.fromkeys(n for j in judgments for n in j.notes))
@@ -157,9 +230,9 @@ def _together(items: list[Item]) -> tuple[Judgment, str]:
 
 def _undecided(items: list[Item]) -> Judgment:
     kinds = {i.judgment.penalty for i in items}
-    if kinds == {"fixed_term"}:
-        return replace(items[0].judgment, months=None)
-    return Judgment(items[0].judgment.charge, None, "unparseable", None)
+    kind: Penalty = "fixed_term" if kinds == {"fixed_term"} else "unparseable"
+    missing = Missing.CUT_OFF if any(i.cut for i in items) else Missing.SEVERAL_VERDICTS
+    return uncertain(replace(items[0].judgment, penalty=kind), missing)
 
 
 def _joined(*notes: str | None) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from judifair.answers.missing import Missing
+
 Penalty = Literal[
     "fixed_term",
     "detention",
@@ -57,7 +59,7 @@ class Verdict:
     the stated length in months, only for penalties that have one, and None where no number can be read;
     absurd numbers are kept (and noted), because judging them is the business of a coding. `note` says in
     one line what was unusual. `objects` counts the verdict objects found in the text, 0 where there is
-    none.
+    none. `missing`: why an answer that says something was left without a reading, or without its number.
     """
 
     charge: str | None
@@ -67,3 +69,4 @@ class Verdict:
     read_as: ReadAs
     note: str | None
     objects: int
+    missing: Missing | None = None

@@ -44,13 +44,27 @@ def visible(text: str) -> str:
     return text.replace("\xa0", " ").replace("\u3000", " ")
 
 
+# NFKC makes 1\u20442 of a half, 362 of 36\u00b2 and 36 of a 36 in a circle: other numbers than were written.
+_HALF = re.compile(r"(\d?)([\u00bc-\u00be])")
+_QUARTERS = {"\u00bc": ".25", "\u00bd": ".5", "\u00be": ".75"}
+_NO_DIGITS = re.compile(
+    "[\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089\u2150-\u215f\u2189\u2460-\u249b\u24ea-\u24ff\u2776-\u2793\u3220-\u3229"
+    "\u3248-\u325f\u3280-\u3289\u32b1-\u32bf]"
+)
+UNKNOWN_DIGIT = "\u00a4"
+"""Stands for a sign that is no digit of a running number."""
+
+
 def plain(text: str) -> str:
     """The text in simplified characters, half-width (NFKC) and lower case: for comparing, not for keeping.
 
-    Underscores become spaces (fixed_term_imprisonment).
+    Underscores become spaces (fixed_term_imprisonment). Three and a half in one sign is 3.5; digits that
+    are raised, lowered or in circles become a sign that no number holds.
     """
     if text.isascii():
         return text.lower().replace("_", " ")
+    text = _HALF.sub(lambda m: (m[1] or "0") + _QUARTERS[m[2]], text)
+    text = _NO_DIGITS.sub(UNKNOWN_DIGIT, text)
     return unicodedata.normalize("NFKC", text).translate(_TO_SIMPLIFIED).lower().replace("_", " ")
 
 

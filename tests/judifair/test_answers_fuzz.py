@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from judifair.answers import read_answer, read_object
 from judifair.answers.verdict import WITH_MONTHS, Penalty, Verdict
+from judifair.coding.corrected import code_text
 
 BOUNDED = settings(max_examples=150, deadline=5000, suppress_health_check=[HealthCheck.too_slow])
 
@@ -104,7 +105,7 @@ def render_answer(verdict: Verdict, style: Style) -> str:
         case "no_quotes":
             text = text.replace('"', "")
         case "lines":
-            text = "\n".join(f"- **{k}**：{v}" for k, v in fields.items())
+            text = "\n".join(f"- **{k}**：{v}" for k, v in fields.items()) + "\n"
     return style.around.format(text)
 
 
@@ -164,8 +165,20 @@ def test_reads_back_what_was_rendered(verdict: Verdict, style: Style) -> None:
         style = Style(style.keys, style.term, "bare", style.around, style.name)
     text = render_answer(verdict, style)
     read = read_answer(text)
+    if verdict.months is not None and text[-1].isdigit():
+        verdict = replace(verdict, months=None)  # nothing closes the number
     assert (read.penalty, read.months, read.guilty) == (verdict.penalty, verdict.months, verdict.guilty), text
     assert read.charge == verdict.charge, text
+
+
+@settings(BOUNDED, max_examples=60)
+@given(verdicts(), STYLES)
+def test_no_beginning_of_an_answer_reads_as_another_number(verdict: Verdict, style: Style) -> None:
+    text = render_answer(verdict, style)
+    whole = code_text(text)
+    for end in range(len(text)):
+        begun = code_text(text[:end])
+        assert begun.months in (None, whole.months), text[:end]
 
 
 FRAGMENTS = [

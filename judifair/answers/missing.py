@@ -1,0 +1,34 @@
+"""Why an answer that says something was left without a reading: each kind once, with its text.
+
+A reading that is not certain is missing. The kind is stored with the reading and counted by `evenhand
+check`; the text is what people see.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Missing(StrEnum):
+    """The kinds; the value is what is stored."""
+
+    text: str
+
+    def __new__(cls, value: str, text: str) -> Missing:
+        """A member with its text."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.text = text
+        return member
+
+    CUT_OFF = "cut_off", "the answer ends before what it says is closed"
+    RANGE = "range", "a range or a bound, not a term"
+    SEVERAL_TERMS = "several_terms", "several terms, and none is called the total"
+    UNCLEAR_NUMBER = "unclear_number", "a number that can be read in more than one way"
+    UNCLEAR_UNIT = "unclear_unit", "a number whose unit is not known"
+    UNCLEAR_WORDS = "unclear_words", "a number among words that are not understood"
+    SUSPENSION = "suspension", "a length that may be that of the suspension"
+    CONTRADICTION = "contradiction", "two statements of the answer contradict each other"
+    SEVERAL_VERDICTS = "several_verdicts", "several verdicts that differ, and none is clearly the final one"
+    DRAFT = "draft", "called a draft, a proposal or another case by what stands before it"
+    REASONING = "reasoning", "reasoning that never ends, or that nothing follows"
