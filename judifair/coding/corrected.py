@@ -12,7 +12,8 @@
 | death | 600 | 7 |
 
 What was not answered is missing: a failed request, a refusal, an answer that asks for the facts, an
-unreadable one.
+unreadable one. So is what was answered but cannot be read with certainty; `missing` says of which kind it is
+(`judifair.answers.missing`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ import math
 
 from judifair.answers import read_answer
 from judifair.coding.verdict import CodedVerdict
+
+VERSION = 2
+"""Goes up whenever an answer may be read differently: readings of an older version are then made anew."""
 
 LIFE_MONTHS, DEATH_SUSPENDED_MONTHS, DEATH_MONTHS = 300.0, 400.0, 600.0
 FIXED_TERM_CAP = 300.0
@@ -76,7 +80,8 @@ def code_text(text: str) -> CodedVerdict:
         guilty=read.guilty,
         penalty=read.penalty,
         months=month_equivalent(read.penalty, read.months),
-        severity=severity(read.penalty, read.months),
+        severity=None if read.missing else severity(read.penalty, read.months),
         read_as=read.read_as,
         note="; ".join(notes) or None,
+        missing=read.missing,
     )

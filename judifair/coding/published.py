@@ -14,6 +14,8 @@ from typing import Any
 
 from judifair.coding.verdict import CodedVerdict
 
+VERSION = 1
+
 FIXED, LIFE, DEATH = "有期徒刑", "无期徒刑", "死刑"
 
 TEXT_TERMS = {

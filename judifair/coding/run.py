@@ -38,7 +38,9 @@ _FIELDS = {
     "note": pa.string(),
     "penalty_text": pa.string(),
     "full_months": pa.float64(),
+    "missing": pa.string(),
 }
+_VERSIONS = {"corrected": corrected.VERSION, "published": published.VERSION}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,9 @@ def code(
 ) -> Coded:
     """Read every answer that has no verdict yet under the codings; with `rebuild`, all of them anew.
 
-    Each batch is committed, so a run that was stopped goes on where it was. After each,
-    `on_batch(coding, rows so far)` is called. Raises `BadInput` for an unknown coding.
+    Verdicts of an older version of a coding are always made anew. Each batch is committed, so a run that was
+    stopped goes on where it was. After each, `on_batch(coding, rows so far)` is called. Raises `BadInput` for
+    an unknown coding.
     """
     for coding in codings:
         if coding not in _READERS:
@@ -79,8 +82,7 @@ def _code_one(
 ) -> int:
     reader, writer = study.cursor(), study.cursor()
     try:
-        if rebuild:
-            writer.execute("DELETE FROM verdicts WHERE coding = ?", [coding])
+        _begin(writer, coding, anew=rebuild or _is_outdated(reader, coding))
         read = _Remembering(_READERS[coding])
         done = 0
         batches: pa.RecordBatchReader = reader.sql(_TO_CODE, params=[coding]).to_arrow_reader(BATCH_ROWS)
@@ -93,6 +95,41 @@ def _code_one(
     finally:
         reader.close()
         writer.close()
+
+
+def outdated(study: Study) -> list[str]:
+    """The codings whose verdicts in the study were made by another version of them."""
+    connection = study.cursor()
+    try:
+        return [coding for coding in CODINGS if _is_outdated(connection, coding)]
+    finally:
+        connection.close()
+
+
+def _is_outdated(connection: duckdb.DuckDBPyConnection, coding: str) -> bool:
+    """Whether there are verdicts of another version. Where no version is noted, it is 1."""
+    row = connection.execute(
+        "SELECT coalesce((SELECT version FROM coding_versions WHERE coding = $coding), 1) <> $version "
+        "AND EXISTS (SELECT 1 FROM verdicts WHERE coding = $coding)",
+        {"coding": coding, "version": _VERSIONS[coding]},
+    ).fetchall()
+    return bool(row[0][0])
+
+
+def _begin(writer: duckdb.DuckDBPyConnection, coding: str, *, anew: bool) -> None:
+    """Notes the version, and in the same transaction removes the verdicts that are to be made anew.
+
+    They are made in batches; a run that is killed goes on with the rest.
+    """
+    writer.begin()
+    try:
+        if anew:
+            writer.execute("DELETE FROM verdicts WHERE coding = ?", [coding])
+        writer.execute("INSERT OR REPLACE INTO coding_versions VALUES (?, ?)", [coding, _VERSIONS[coding]])
+        writer.commit()
+    except BaseException:
+        writer.rollback()
+        raise
 
 
 class _Remembering:

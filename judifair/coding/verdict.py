@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CodedVerdict:
-    """What one coding makes of one answer. Months are null where the coding has no number for it."""
+    """What one coding makes of one answer. Months are null where the coding has no number for it.
+
+    `missing`: the kind of doubt for which the corrected coding left something unread.
+    """
 
     charge: str | None
     guilty: bool | None
@@ -18,3 +21,4 @@ class CodedVerdict:
     note: str | None
     penalty_text: str | None = None
     full_months: float | None = None
+    missing: str | None = None
