@@ -179,13 +179,13 @@ class Lane:
             if told is None:
                 continue
             pace: Pace | None = getattr(self, what)
-            if told.limit is not None and told.limit > 0 and told.reset_s is not None and told.reset_s <= 60:
+            if (per_minute := told.per_minute) is not None:
                 if pace is None:
-                    setattr(self, what, Pace(told.limit, now))
-                elif told.limit < pace.per_minute:
-                    pace.follow(told.limit)
-            if told.remaining is not None and told.remaining < 1 and told.reset_s is not None:
-                self._pause(told.reset_s, now)
+                    setattr(self, what, Pace(per_minute, now))
+                elif per_minute < pace.per_minute:
+                    pace.follow(per_minute)
+            if (pause_s := told.pause_s) is not None:
+                self._pause(pause_s, now)
 
     def answered(self, answer: Answer, permit: Permit, now: float) -> None:
         """An answer came."""

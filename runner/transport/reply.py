@@ -289,7 +289,8 @@ def _error_words(headers: Mapping[str, str], body: bytes) -> tuple[str, str]:
 
 def _failure(status: int, headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Answer | Fault:
     message, words = _error_words(headers, body)
-    wait = retry_after(headers, body[:4000].decode("utf-8", "replace")) if status >= 408 else None
+    start = body[:4000].decode("utf-8", "replace")
+    wait = retry_after(headers, start, is_refusal=status == 429) if status >= 408 else None
     shown = redactor.clean(message.strip() or f"HTTP {status}")
     kind = _kind(status, words, wait)
     if kind is None:
