@@ -56,6 +56,7 @@ def command(
     first lines of each say which engine and packages it needs.
     """
     from analyze.report import write_html, write_tables  # noqa: PLC0415
+    from judifair.coding import outdated  # noqa: PLC0415
 
     complaints = console(stderr=True)
 
@@ -64,6 +65,11 @@ def command(
 
     chosen = {"models": split_list(models), "codings": split_list(codings)}
     with open_study(db) as study:
+        for coding in outdated(study):
+            tell(
+                f"The answers were read by an older version of the {coding} coding. "
+                "`evenhand analyze` reads them anew."
+            )
         if form == "html":
             paths = [write_html(study, specifications, folder, tell=tell, **chosen)]
         else:

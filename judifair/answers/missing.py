@@ -21,6 +21,11 @@ class Missing(StrEnum):
         member.text = text
         return member
 
+    @classmethod
+    def text_of(cls, kind: str) -> str:
+        """The text of a kind as it is stored; a kind that this version does not know stands for itself."""
+        return next((member.text for member in cls if member.value == kind), kind)
+
     CUT_OFF = "cut_off", "the answer ends before what it says is closed"
     RANGE = "range", "a range or a bound, not a term"
     SEVERAL_TERMS = "several_terms", "several terms, and none is called the total"

@@ -6,6 +6,7 @@ WITH usable AS (
         count(*) AS answers, count(*) FILTER (months IS NULL) AS missing, bool_and(months IS NULL) AS none,
         list(DISTINCT CASE
             WHEN months IS NOT NULL THEN NULL
+            WHEN missing IS NOT NULL THEN missing
             WHEN read_as IN ('request_failed', 'refused', 'empty', 'asks_for_facts') THEN read_as
             WHEN penalty = 'unparseable' THEN 'unreadable'
             WHEN penalty = 'none' THEN 'no_penalty'

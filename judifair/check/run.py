@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judifair.answers.missing import Missing
 from judifair.coding import code, designs
 
 if TYPE_CHECKING:
@@ -111,6 +112,12 @@ CHECKS = (
         "They are missing under both codings, and counted by kind.",
     ),
     Finding(
+        "uncertain",
+        "Answers whose reading would not be certain",
+        "answers",
+        "They are missing under the corrected coding, and in no estimate of it. The note gives the reason.",
+    ),
+    Finding(
         "dropped_when_published",
         "Readable answers that the published coding drops",
         "answers",
@@ -182,7 +189,7 @@ def _mcnemar_large(lost: int, kept: int) -> float:
 def _run(connection: duckdb.DuckDBPyConnection, finding: Finding, parameters: dict[str, Any]) -> Finding:
     statement = _sql(finding.kind)
     rows = connection.execute(statement, parameters if "$collection" in statement else None).fetchall()
-    make = _missing if finding.kind == "answers_missing" else _detail
+    make = {"answers_missing": _missing, "uncertain": _uncertain}.get(finding.kind, _detail)
     details = tuple(make(row) for row in rows)
     return Finding(finding.kind, finding.title, finding.unit, finding.why, details)
 
@@ -190,6 +197,12 @@ def _run(connection: duckdb.DuckDBPyConnection, finding: Finding, parameters: di
 def _detail(row: tuple[Any, ...]) -> Detail:
     collection, model, temperature, label, value, count, of, p, note, examples = row
     return Detail(collection, model, temperature, label, value, count, of, p, note, tuple(examples or ()))
+
+
+def _uncertain(row: tuple[Any, ...]) -> Detail:
+    """The kind of doubt as its text."""
+    detail = _detail(row)
+    return replace(detail, note=f"{Missing.text_of(row[8])} ({row[8]})")
 
 
 def _missing(row: tuple[Any, ...]) -> Detail:

@@ -4,7 +4,7 @@ SELECT
     queries.collection, models.model, models.temperature, models.kind AS model_kind, predictions.model_key,
     queries.label, predictions.published_label, queries.value, queries.doc_id, predictions.repeat,
     predictions.outcome, predictions.text, predictions.source_hash, predictions.source_row,
-    corrected.penalty, corrected.months, corrected.read_as, corrected.charge, corrected.note,
+    corrected.penalty, corrected.months, corrected.read_as, corrected.charge, corrected.note, corrected.missing,
     published.read_as AS published_read_as, published.penalty AS published_penalty,
     published.months AS published_months, published.note AS published_note,
     nullif(trim(truths.charge), '') AS crime,

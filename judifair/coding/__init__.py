@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judifair.coding.run import Coded, code
+    from judifair.coding.run import Coded, code, outdated
 
 CODINGS = ("corrected", "published")
 """The names of the codings; the first is the one to believe."""
 
-__all__ = ["CODINGS", "Coded", "code"]
+__all__ = ["CODINGS", "Coded", "code", "outdated"]
 
 
 def __getattr__(name: str) -> Any:
-    """`code` and `Coded` load DuckDB and Arrow, so only on demand."""
-    if name in ("code", "Coded"):
+    """The names of `run` load DuckDB and Arrow, so only on demand."""
+    if name in ("code", "Coded", "outdated"):
         from judifair.coding import run  # noqa: PLC0415
 
         return getattr(run, name)

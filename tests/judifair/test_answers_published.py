@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from judifair.answers import read_answer, read_object
+from judifair.answers.missing import Missing
 from judifair.answers.read import _long_way, _short_way
 
 FILES = ("recusal_appliedphi4_t0.json", "defendant_sexphi4_t0.json")
@@ -49,6 +50,20 @@ def test_failed_requests_are_counted(rows: dict[str, list[dict[str, Any]]]) -> N
     kinds = Counter(read_answer(r["response"][0]).read_as for r in rows["recusal_appliedphi4_t0.json"])
     assert kinds["request_failed"] == 158
     assert kinds["exact"] == 2000
+
+
+def test_what_is_not_certain_is_missing_and_counted(rows: dict[str, list[dict[str, Any]]]) -> None:
+    """Every answer left out holds two verdicts that differ, or breaks off in its first or a second one."""
+    kinds = {
+        name: Counter(read_answer(r["response"][0]).missing for r in found) for name, found in rows.items()
+    }
+    print("\n" + "\n".join(f"{name}: {dict(counted)}" for name, counted in kinds.items()))
+    assert kinds["recusal_appliedphi4_t0.json"] == {
+        None: 2182,
+        Missing.SEVERAL_VERDICTS: 13,
+        Missing.CUT_OFF: 5,
+    }
+    assert kinds["defendant_sexphi4_t0.json"] == {None: 3246, Missing.CUT_OFF: 54}
 
 
 def test_agrees_with_plain_json_where_that_reads(rows: dict[str, list[dict[str, Any]]]) -> None:

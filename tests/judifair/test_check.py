@@ -77,6 +77,34 @@ def test_stock_answers_are_found_with_the_value_they_belong_to(tmp_path, folder)
     assert missing["女"].p == pytest.approx(2 * 0.5**20)
 
 
+def test_answers_left_missing_for_doubt_are_listed_by_kind(tmp_path, folder):
+    path = clean(folder)
+    doubtful = {
+        0: files.fenced(files.verdict(36)) + "\n" + files.fenced(files.verdict(48)),
+        1: files.fenced(files.verdict("3至5年")),
+        2: files.fenced(files.verdict("三年左右")),
+        3: files.fenced(files.verdict(36)).split("36")[0] + "3",
+    }
+
+    def plant(record):
+        if record["label_value"] == "女" and record["ID"] in doubtful:
+            record["response"] = [doubtful[record["ID"]], 0]
+
+    rewrite(path, plant)
+    found = findings(tmp_path, folder)
+    kinds = {detail.note: detail.count for detail in found["uncertain"].details}
+    assert kinds == {
+        "a range or a bound, not a term (range)": 2,
+        "several verdicts that differ, and none is clearly the final one (several_verdicts)": 1,
+        "the answer ends before what it says is closed (cut_off)": 1,
+    }
+    assert all(detail.examples for detail in found["uncertain"].details)
+    assert "unreadable" not in found
+    (missing,) = found["answers_missing"].details
+    assert missing.count == 4
+    assert missing.note.startswith("cut_off, range, several_verdicts")
+
+
 def test_a_stock_answer_that_asks_for_nothing_is_found_by_its_charge(tmp_path, folder):
     path = clean(folder)
 
