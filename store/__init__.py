@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from store.queries import add_model as add_model
     from store.queries import add_queries as add_queries
     from store.queries import add_template as add_template
+    from store.rows import CostRow as CostRow
     from store.rows import FailureRow as FailureRow
     from store.rows import PredictionRow as PredictionRow
     from store.study import RUN_MEMORY_LIMIT as RUN_MEMORY_LIMIT
@@ -44,13 +45,14 @@ _HOMES = {
         "add_queries",
         "add_template",
     ),
-    "store.rows": ("FailureRow", "PredictionRow"),
+    "store.rows": ("CostRow", "FailureRow", "PredictionRow"),
     "store.study": ("RUN_MEMORY_LIMIT", "Study", "open_study"),
     "store.writer": ("Writer",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = (
     "batches",
+    "costs",
     "export",
     "history",
     "identity",

@@ -9,7 +9,8 @@ from dataclasses import astuple, dataclass, fields, replace
 from typing import Any
 
 from store.columns import INT, UUID, table
-from store.identity import batch_row_id
+from store.errors import BadInput
+from store.identity import batch_cost_id, batch_row_id
 from store.rows import now
 from store.sql import registered, statement, transaction
 from store.study import Study
@@ -71,6 +72,56 @@ def change(study: Study, batch: Batch, **columns: Any) -> Batch:
     return changed
 
 
+def close(study: Study, batch: Batch, *, assumed_usd: float = 0.0, **columns: Any) -> Batch:
+    """End a batch: nothing more is waited for. What it asks and has no row is pending again.
+
+    `assumed_usd` is the most that it may have cost beyond what its rows say; it counts as spent by the run
+    that submitted it.
+    """
+    with transaction(study.connection):
+        changed = change(study, batch, ended_at=now(), **columns)
+        if assumed_usd > 0:
+            study.connection.execute(
+                statement("add_batch_cost"),
+                {
+                    "cost_id": batch_cost_id(batch.batch, None, None),
+                    "run_id": batch.run_id,
+                    "model_key": batch.model_key,
+                    "served_by": f"{batch.provider}/batch/{batch.model_id}",
+                    "assumed_usd": assumed_usd,
+                    "created_at": now(),
+                },
+            )
+    return changed
+
+
+def give_up(study: Study, batch_id: str) -> Batch:
+    """End an open batch of which the provider brings no more: what is missing of it is pending again.
+
+    All that it may have cost beyond what it brought counts as spent. `batch_id` is the provider's id.
+
+    Raises:
+        BadInput: no open batch, or more than one, has this id.
+    """
+    found = [
+        one for aside in (False, True) for one in open_batches(study, aside=aside) if one.batch_id == batch_id
+    ]
+    if len(found) != 1:
+        raise BadInput(
+            f"{'No open batch has' if not found else f'{len(found)} open batches have'} the id '{batch_id}'.",
+            hint='`evenhand sql "SELECT batch_id, provider, state FROM batches WHERE ended_at IS NULL"` '
+            "lists the open ones.",
+        )
+    batch = found[0]
+    assumed = max((batch.dearest_usd or 0.0) - fetched_usd(study, batch), 0.0)
+    return close(study, batch, assumed_usd=assumed, state="given up", note="given up by hand")
+
+
+def fetched_usd(study: Study, batch: Batch) -> float:
+    """US dollars that the stored rows of a batch account for."""
+    return float(study.connection.execute(statement("fetched_of_batch"), [batch.batch]).fetchall()[0][0])
+
+
 def forget(study: Study, batch: Batch) -> None:
     """Take back a batch that was never handed over: what it asks is pending again."""
     with transaction(study.connection) as connection:
@@ -100,6 +151,16 @@ def items(study: Study, batch: Batch) -> set[Key]:
         "SELECT query_id, repeat FROM batch_items WHERE batch = ?", [batch.batch]
     ).fetchall()
     return {(query, repeat) for query, repeat in rows}
+
+
+def charged(study: Study, batch: Batch, keys: Sequence[Key]) -> set[Key]:
+    """Those of `keys` whose failed try in this very batch has its cost in the study already."""
+    by_id = {batch_cost_id(batch.batch, query, repeat): (query, repeat) for query, repeat in keys}
+    with registered(study.connection, wanted=table(cost_id=(list(by_id), UUID))):
+        rows = study.connection.execute(
+            "SELECT cost_id::UUID FROM wanted WHERE cost_id::UUID IN (SELECT cost_id FROM other_costs)"
+        ).fetchall()
+    return {by_id[row[0]] for row in rows}
 
 
 def stored(study: Study, batch: Batch, keys: Sequence[Key]) -> set[Key]:

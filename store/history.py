@@ -15,7 +15,7 @@ class Known:
     served_by: frozenset[str]
     """The lanes that have answered."""
     longest_answer: int | None
-    """In tokens."""
+    """In tokens; of tries that gave no answer too."""
 
 
 def answers_of(study: Study, model_key: str) -> Known:
@@ -25,5 +25,6 @@ def answers_of(study: Study, model_key: str) -> Known:
         rows = cursor.execute(statement("answers_of_model"), {"model_key": model_key}).fetchall()
     finally:
         cursor.close()
-    longest = [tokens for _, tokens in rows if tokens is not None]
-    return Known(frozenset(lane for lane, _ in rows if lane is not None), max(longest, default=None))
+    longest = [tokens for _, tokens, _ in rows if tokens is not None]
+    answered = frozenset(lane for lane, _, has_answered in rows if lane is not None and has_answered)
+    return Known(answered, max(longest, default=None))

@@ -90,6 +90,11 @@ def batch_row_id(batch: uuid.UUID, query: uuid.UUID, repeat: int) -> uuid.UUID:
     return uuid.UUID(bytes=_digest("batch", str(batch), str(query), repeat))
 
 
+def batch_cost_id(batch: uuid.UUID, query: uuid.UUID | None, repeat: int | None) -> uuid.UUID:
+    """The identity of what a failed try in a batch cost; without a query, of what the rest of it may have."""
+    return uuid.UUID(bytes=_digest("batch cost", str(batch), None if query is None else str(query), repeat))
+
+
 def new_prediction_id() -> uuid.UUID:
     """A fresh, time-ordered identity (UUID version 7) for an answer, a failure or a run.
 

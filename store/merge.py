@@ -69,7 +69,8 @@ def merge(study: Study, other: str | os.PathLike[str], tables: Sequence[SharedTa
         before = _count(target, "runs")
         _insert(source, target, "runs", statement("merge_runs"))
         added["runs"] = _count(target, "runs") - before
-        for table, key in (("predictions", "prediction_id"), ("failures", "failure_id")):
+        ids = {"predictions": "prediction_id", "failures": "failure_id", "other_costs": "cost_id"}
+        for table, key in ids.items():
             added[table] = _insert(source, target, table, _missing(table, (key,)))
         _insert(source, target, "attempts", statement("merge_attempts"))
         added["batches"] = _merge_batches(source, target, other)

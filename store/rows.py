@@ -67,6 +67,28 @@ class FailureRow(NamedTuple):
     status: int | None = None
 
 
+class CostRow(NamedTuple):
+    """Money that no answer shows, as in table `other_costs`: US dollars known, or assumed where they are not.
+    Without an id it gets a new one as it is stored."""
+
+    cost_id: uuid.UUID | None
+    run_id: uuid.UUID
+    model_key: str
+    served_by: str
+    kind: str
+    created_at: dt.datetime
+    query_id: uuid.UUID
+    repeat: int
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+    assumed_usd: float | None = None
+
+
+UNKNOWN_COST = "unknown_cost"
+"""The kind of a cost row that belongs to an answer whose cost is not known."""
+
 PREDICTION_OUTCOMES = ("answered", "refused", "empty", "truncated")
 """What a provider can say; the outcome of a prediction."""
 
@@ -107,8 +129,24 @@ FAILURES = {
     "created_at": TIME,
     "status": INT,
 }
+COSTS = {
+    "cost_id": UUID,
+    "run_id": UUID,
+    "model_key": TEXT,
+    "served_by": TEXT,
+    "kind": TEXT,
+    "created_at": TIME,
+    "query_id": UUID,
+    "repeat": INT,
+    "prompt_tokens": INT,
+    "cached_tokens": INT,
+    "completion_tokens": INT,
+    "cost_usd": REAL,
+    "assumed_usd": REAL,
+}
 assert tuple(PREDICTIONS) == PredictionRow._fields
 assert tuple(FAILURES) == FailureRow._fields
+assert tuple(COSTS) == CostRow._fields
 
 
 def predictions_table(rows: Sequence[PredictionRow]) -> pa.Table:
@@ -119,6 +157,11 @@ def predictions_table(rows: Sequence[PredictionRow]) -> pa.Table:
 def failures_table(rows: Sequence[FailureRow]) -> pa.Table:
     """The rows as Arrow, columns as in `FAILURES`."""
     return _table(rows, FAILURES)
+
+
+def costs_table(rows: Sequence[CostRow]) -> pa.Table:
+    """The rows as Arrow, columns as in `COSTS`."""
+    return _table(rows, COSTS)
 
 
 def _table(rows: Sequence[Sequence[Any]], kinds: Mapping[str, pa.DataType]) -> pa.Table:

@@ -35,6 +35,12 @@ class Run:
     failures: int
     models: tuple[str, ...]
     manifest: dict[str, Any]
+    cost_usd: float | None
+    """What is known of its cost, with that of tries that gave no answer; None where nothing is known."""
+    without_answer_usd: float
+    """Of that, what tries cost that gave no answer."""
+    assumed_usd: float
+    """The most that it may have cost beyond that: costs not known, requests under way when it was killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +88,18 @@ def update_manifest(study: Study, run_id: uuid.UUID, entries: Mapping[str, Any])
     )
 
 
-def finish_run(study: Study, run_id: uuid.UUID, state: str) -> None:
-    """Note how a run ended: finished, interrupted or failed."""
+def note_unsettled(study: Study, run_id: uuid.UUID, usd: float) -> None:
+    """Note, before it goes out, the most that the run may have spent beyond its rows: it counts if killed."""
+    study.connection.execute("UPDATE runs SET unsettled_usd = ? WHERE run_id = ?", [usd, run_id])
+
+
+def finish_run(study: Study, run_id: uuid.UUID, state: str, *, unsettled_usd: float | None = None) -> None:
+    """Note how a run ended: finished, interrupted or failed; and what it spent that is in no row, if any."""
     if state not in STATES[1:]:
         raise ValueError(f"a run ends as one of {STATES[1:]}, not {state!r}")
     study.connection.execute(
-        "UPDATE runs SET state = ?, ended_at = ? WHERE run_id = ?", [state, now(), run_id]
+        "UPDATE runs SET state = ?, ended_at = ?, unsettled_usd = ? WHERE run_id = ?",
+        [state, now(), unsettled_usd or None, run_id],
     )
     study.active_runs.discard(run_id)
 
@@ -131,8 +143,25 @@ def _runs(rows: Iterable[tuple[Any, ...]]) -> list[Run]:
             failures,
             tuple(models or ()),
             json.loads(manifest),
+            None if cost is None else float(cost),
+            float(in_vain),
+            float(assumed),
         )
-        for id_, kind, state, started, ended, aside, answers, failures, models, manifest in rows
+        for (
+            id_,
+            kind,
+            state,
+            started,
+            ended,
+            aside,
+            answers,
+            failures,
+            models,
+            manifest,
+            cost,
+            in_vain,
+            assumed,
+        ) in rows
     ]
 
 

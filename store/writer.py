@@ -25,11 +25,18 @@ import duckdb
 
 from store.doorway import MEMORY
 from store.errors import RunFailed
-from store.rows import FailureRow, PredictionRow, failures_table, predictions_table
+from store.rows import (
+    CostRow,
+    FailureRow,
+    PredictionRow,
+    costs_table,
+    failures_table,
+    predictions_table,
+)
 from store.sql import registered, transaction
 from store.study import Study
 
-Row = PredictionRow | FailureRow
+Row = PredictionRow | FailureRow | CostRow
 
 MOST_CHARS = 8_000_000
 """Of the texts of a commit, unless its first row alone has more: a run's share of memory holds it."""
@@ -252,6 +259,7 @@ class Writer:
         tables = {
             "predictions": predictions_table([row for row in batch if isinstance(row, PredictionRow)]),
             "failures": failures_table([row for row in batch if isinstance(row, FailureRow)]),
+            "other_costs": costs_table([row for row in batch if isinstance(row, CostRow)]),
         }
         for attempt in range(1, TRIES + 1):
             started = time.monotonic()
@@ -307,7 +315,7 @@ class Writer:
             if isinstance(row, PredictionRow):
                 counters.lost_answers += 1
                 counters.lost_usd += row.cost_usd or 0.0
-            else:
+            elif isinstance(row, FailureRow):
                 counters.lost_given_up += 1
         error.message, error.hint = self._why
         if lost := _lost(counters):

@@ -22,7 +22,7 @@ from store.runs import Attempts
 
 DOCS = ["d0", "d1", "d2", "d3"]
 TABLES = (
-    "collections documents templates queries models predictions failures attempts".split()  # noqa: SIM905
+    "collections documents templates queries models predictions failures other_costs attempts".split()  # noqa: SIM905
 )
 
 
