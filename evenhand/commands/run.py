@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   evenhand run smollm2-135m --temperature 1 --seed 7
-  evenhand run gpt-4o-mini deepseek-v3.2 --max-cost 20
+  evenhand run gpt-4o-mini deepseek-v3.2 --max-total-cost 20
   evenhand run gpt-4o-mini --labels defendant_sex,judge_age --limit 200
   evenhand run qwen3-8b-local --repeat 3 --temperature 1 --seed 1
   evenhand run gpt-4o-mini --retry failed,empty
@@ -70,6 +70,11 @@ Stop with Ctrl-C: answers on their way are waited for and stored. The same comma
     help="Ask a cut answer once more with so many tokens.",
 )
 @click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), help="US dollars for this run.")
+@click.option(
+    "--max-total-cost",
+    type=click.FloatRange(min=0, min_open=True),
+    help="US dollars for all runs of this study together, live and by batch, with tries that failed.",
+)
 @click.option("--max-hours", type=click.FloatRange(min=0, min_open=True), help="Hours for this run.")
 @click.option("--in-flight", type=click.IntRange(min=1), help="At most so many open requests a lane.")
 @click.option(

@@ -19,26 +19,48 @@ Examples:
   evenhand runs
   evenhand runs --set-aside 0193a2
   evenhand runs --count-again 0193a2
+  evenhand runs --give-up-batch batch_68a1
 """
 )
 @db_option
 @click.option("--set-aside", "aside", metavar="RUN", help="Let this run's answers no longer count.")
 @click.option("--count-again", "again", metavar="RUN", help="Let them count again.")
+@click.option(
+    "--give-up-batch",
+    "lost_batch",
+    metavar="BATCH",
+    help="Wait no longer for what an open batch has not brought: it is asked, and paid for, again.",
+)
 @json_option
-def command(db: Path, aside: str | None, again: str | None, as_json: bool) -> None:
-    """List runs, the oldest first; set one aside.
+def command(db: Path, aside: str | None, again: str | None, lost_batch: str | None, as_json: bool) -> None:
+    """List runs, the oldest first, with what they cost; set one aside.
 
     Set a run aside when it went wrong (a wrong server, say): its answers stay in the file, no statistic reads
     them, and the next `evenhand run` asks those queries again. RUN is an id or the beginning of one. While a
     run writes into the study its process lists them, and the output says so; nothing can be set aside then.
+
+    The cost is that of answers and of tries that gave none; what may have been charged beyond it, as no reply
+    said so, stands after a plus sign.
     """
     from store import batches, reach, runs  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
 
-    if aside and again:
-        raise BadInput("--set-aside and --count-again are two commands.", hint="Give one of them.")
+    if sum(map(bool, (aside, again, lost_batch))) > 1:
+        raise BadInput(
+            "--set-aside, --count-again and --give-up-batch are commands of their own.",
+            hint="Give one of them.",
+        )
     live = False
-    if aside or again:
+    if lost_batch:
+        with open_study(db) as study:
+            batch = batches.give_up(study, lost_batch)
+            click.echo(
+                f"Batch {lost_batch} is given up: what it asked and has no answer is to be asked again "
+                f"({batch.requests:,} requests in all).",
+                err=as_json,
+            )
+            found = runs.list_runs(study)
+    elif aside or again:
         with open_study(db) as study:
             run_id = runs.set_aside(study, aside or again or "", aside=bool(aside))
             click.echo(f"Run {run_id} {'no longer counts' if aside else 'counts again'}.", err=as_json)
@@ -65,6 +87,9 @@ def command(db: Path, aside: str | None, again: str | None, as_json: bool) -> No
                     "models": _models(run),
                     "predictions": run.predictions,
                     "failures": run.failures,
+                    "cost_usd": run.cost_usd,
+                    "without_answer_usd": run.without_answer_usd,
+                    "assumed_usd": run.assumed_usd,
                     "manifest": run.manifest,
                 }
                 for run in found
@@ -79,6 +104,7 @@ def command(db: Path, aside: str | None, again: str | None, as_json: bool) -> No
         table.add_column(name)
     table.add_column("answers", justify="right")
     table.add_column("given up", justify="right")
+    table.add_column("cost", justify="right")
     for run in found:
         state = f"{run.state}, set aside" if run.set_aside_at else run.state
         table.add_row(
@@ -90,6 +116,7 @@ def command(db: Path, aside: str | None, again: str | None, as_json: bool) -> No
             ", ".join(_models(run)),
             f"{run.predictions:,}",
             f"{run.failures:,}",
+            _cost(run),
         )
     console().print(table)
     if live:
@@ -108,6 +135,13 @@ def _of_file(db: Path) -> tuple[list[Run], bool]:
 
     with read_study(db) as study:
         return runs.list_runs(study), False
+
+
+def _cost(run: Run) -> str:
+    from runner.status.summary import dollars  # noqa: PLC0415
+
+    known = "" if run.cost_usd is None else dollars(run.cost_usd)
+    return f"{known} + {dollars(run.assumed_usd)}" if run.assumed_usd >= 0.00005 else known
 
 
 def _models(run: Run) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ UPLOAD_S = 7200.0
 SILENCE_S = 120.0
 """A download that brings nothing for so long has broken off."""
 LONGEST_LINE = 64 * 2**20
+_GZIP = b"\x1f\x8b\x08"
+_GZIP_BITS = 31
+_CHUNK = 2**20
 _PAGES = 50
 _PAGE = 100
 
@@ -32,6 +36,40 @@ class ApiFault(Exception):
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
         self.fault = fault
+
+
+async def _unpacked(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The bytes of a file; of one that is gzip, and was not declared to be, what is packed in it."""
+    first = b""
+    async for chunk in chunks:
+        first += chunk
+        if len(first) >= len(_GZIP):
+            break
+    if not first.startswith(_GZIP):
+        if first:
+            yield first
+        async for chunk in chunks:
+            yield chunk
+        return
+    unpack = zlib.decompressobj(_GZIP_BITS)
+    try:
+        for_now = first
+        while True:
+            while for_now:
+                if unpack.eof:  # files of several parts, one after the other
+                    unpack = zlib.decompressobj(_GZIP_BITS)
+                if part := unpack.decompress(for_now, _CHUNK):
+                    yield part
+                for_now = unpack.unconsumed_tail or unpack.unused_data
+            for_now = await anext(chunks, b"")
+            if not for_now:
+                break
+        while part := unpack.decompress(b"", _CHUNK):
+            yield part
+    except zlib.error as error:
+        raise ApiFault(Fault(Kind.BAD_BODY, f"the packed file cannot be read: {error}", 200)) from None
+    if not unpack.eof:
+        raise ApiFault(Fault(Kind.BAD_BODY, "the packed file broke off", 200))
 
 
 class BatchApi:
@@ -128,7 +166,7 @@ class BatchApi:
         """Whole lines; what follows the last line feed is left in `rest`."""
         if response.status != 200:
             raise ApiFault(self._fault(response.status, response.headers, await response.read()))
-        async for chunk in response.content.iter_any():
+        async for chunk in _unpacked(response.content.iter_any()):
             searched = len(rest)
             rest += chunk
             if b"\n" in chunk:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from runner.lifecycle.budget import Dearest
 from runner.providers.file import Route
 from runner.providers.settings import ModelSettings
 from runner.transport.request import Bodies
@@ -55,6 +56,7 @@ class Pieces:
         route: Route,
         *,
         allowance: Allowance,
+        longest_answer: int = 0,
     ) -> None:
         self.too_dear = False
         """Queries are left that the allowance does not pay for."""
@@ -67,8 +69,7 @@ class Pieces:
         self._bodies = Bodies(settings, route)
         self._endpoint = endpoint(route)
         self._max_tokens = settings.max_tokens
-        self._prices = route.prices
-        self._share = 1 - route.batch_discount
+        self._money = Dearest(route.prices, longest_answer=longest_answer, share=1 - route.batch_discount)
         self._held: PendingQuery | None = None
 
     def write(self, path: Path) -> Piece:
@@ -114,11 +115,9 @@ class Pieces:
         )
 
     def _dearest(self, query: PendingQuery) -> float:
-        """US dollars: a token for three bytes of prompt, and the longest answer."""
-        if self._prices is None:
-            return 0.0
+        """US dollars."""
         prompt = len(query.user_text.encode()) + len((query.system_text or "").encode())
-        return self._prices.cost(prompt // 3 + 16, 0, self._max_tokens) * self._share
+        return self._money.of(prompt, 1.0, self._max_tokens)
 
 
 def custom_id(query: uuid.UUID, repeat: int) -> str:

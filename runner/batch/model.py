@@ -18,12 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import store
 from runner.batch.api import ApiFault, BatchApi
 from runner.batch.file import Piece, Pieces, endpoint
 from runner.batch.harvest import Harvester
 from runner.batch.lines import Maker
 from runner.batch.shared import BatchShared, Stopped, Vain
-from runner.batch.words import ENDED, errors, failure, refused, too_much_queued
+from runner.batch.words import ENDED, errors, failure, too_much_queued
+from runner.lifecycle.failure_policy import turned_away
 from runner.lifecycle.options import Asked
 from runner.status.counters import LaneCounters, ModelCounters
 from store import batches
@@ -59,7 +61,12 @@ class BatchModel:
         self._room_at = now()
         """When a batch last ended; at first, as others may have ended before, the start of the run."""
         self._unknown: set[uuid.UUID] = set()
-        self._unpriced_usd = 0.0
+        self._assumed_usd = 0.0
+        self.unfetched: dict[uuid.UUID, str] = {}
+        """Open batches whose results did not come in this run, and what came instead."""
+        self._longest_answer = (
+            store.history.answers_of(shared.study, self.settings.model_key).longest_answer or 0
+        )
         self._pieces: Pieces | None = None
         maker = Maker(
             shared.run_id,
@@ -109,7 +116,13 @@ class BatchModel:
         """
         shared = self._shared
         if self._pieces is None:
-            self._pieces = Pieces(cursor, self.settings, self.route, allowance=shared.allowance)
+            self._pieces = Pieces(
+                cursor,
+                self.settings,
+                self.route,
+                allowance=shared.allowance,
+                longest_answer=self._longest_answer,
+            )
         pieces = self._pieces
         key = self.route.keys_set()[0]
         while self.failure is None:
@@ -162,7 +175,7 @@ class BatchModel:
 
     async def follow(self) -> None:
         """Look after every open batch until it has ended and what it brought is stored."""
-        tasks = [asyncio.create_task(self._follow(batch)) for batch in self.open.values() if batch.batch_id]
+        tasks = [asyncio.create_task(self._follow(batch)) for batch in self.submitted()]
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -192,25 +205,25 @@ class BatchModel:
         api, file_id = self._api(batch), batch.input_file_id
         assert file_id is not None
         metadata = {"evenhand_batch": str(batch.batch), "evenhand_study": self._shared.study.study_id}
-        turned_away = ""
+        no = ""
 
         async def attempt(number: int) -> dict[str, Any]:
-            nonlocal turned_away
-            turned_away = ""
+            nonlocal no
+            no = ""
             # A try whose reply was lost may have been heard.
             if (number or not known) and (found := await self._find(api, file_id)):
                 return found
             try:
                 return await api.submit(file_id, endpoint(self.route), metadata)
             except ApiFault as error:
-                turned_away = f"not submitted: {error.fault.message}" if refused(error.fault) else ""
+                no = f"not submitted: {error.fault.message}" if turned_away(error.fault) else ""
                 raise
 
         try:
             info = await self._shared.patiently(f"{self.name}: submission", attempt)
         except ApiFault:
-            if turned_away:
-                self._change(batch, state="rejected", note=turned_away, ended_at=now())
+            if no:
+                self._close(batch, state="rejected", note=no)
             raise
         state = str(info.get("status") or "validating")
         batch = self._change(batch, batch_id=info["id"], state=state, submitted_at=now())
@@ -290,16 +303,24 @@ class BatchModel:
     async def _harvest(self, batch: Batch, info: Mapping[str, Any]) -> bool:
         """Store what an ended batch brought; it is closed only when all of that is committed.
 
-        False while something is missing that may still come.
+        False while something is missing that may still come. What does not come in this call leaves the batch
+        open for the next: closing it would let what was paid for be asked, and paid for, again.
         """
         missing = await self._harvester.fetch(self._api(batch), batch, info)
-        if missing is not None and self._may_come(batch, missing):
-            return False
-        brought = self._harvester.close(batch, info, missing)
+        if missing is not None:
+            if self._may_come(batch, missing):
+                return False
+            self.unfetched[batch.batch] = missing
+            self._change(batch, note=missing)
+            self._shared.tell(f"{self.name}: batch {batch.batch_id} stays open: {missing}")
+            return True
+        brought = self._harvester.close(batch, info)
+        assumed = 0.0
         if brought.unpriced:
-            self._unpriced_usd += max((batch.dearest_usd or 0.0) - brought.cost_usd, 0.0)
+            fetched = batches.fetched_usd(self._shared.study, batch)
+            assumed = max((batch.dearest_usd or 0.0) - fetched, 0.0)
         self.left.update(brought.left)
-        self._change(batch, state=str(info["status"]), note=brought.note, ended_at=now())
+        self._close(batch, state=str(info["status"]), note=brought.note, assumed_usd=assumed)
         self._shared.tell(
             f"{self.name}: batch {batch.batch_id} {info['status']}, {brought.stored:,} stored"
             + (f"; {brought.note}" if brought.note else "")
@@ -311,7 +332,7 @@ class BatchModel:
     @property
     def spent_usd(self) -> float:
         """What this run's ended batches cost; one of which that is not all known counts at its dearest."""
-        return self.lane.cost_usd + self._unpriced_usd
+        return self.lane.cost_usd + self._assumed_usd
 
     def affords(self, left: float) -> bool:
         """Whether so many US dollars pay for the next of the queries that were too dear before."""
@@ -319,7 +340,7 @@ class BatchModel:
         return self.too_dear and self.failure is None and wanted <= left
 
     def _may_come(self, batch: Batch, missing: str) -> bool:
-        """Note a look in vain. False when it is time to give up what is missing."""
+        """Note a look in vain. False when there were enough of them in this call."""
         if batch.batch not in self._vain:
             self._shared.tell(
                 f"{self.name}: batch {batch.batch_id} {batch.state}, but {missing}; looking again"
@@ -328,20 +349,23 @@ class BatchModel:
 
     def _change(self, batch: Batch, **columns: Any) -> Batch:
         changed = batches.change(self._shared.study, batch, **columns)
-        if changed.ended_at is None:
-            self.open[batch.batch] = changed
-        else:
-            self.open.pop(batch.batch, None)
-            self._room_at = now()
-            self._one_ended.set()
-            self._one_ended = asyncio.Event()
+        self.open[batch.batch] = changed
         return changed
+
+    def _close(self, batch: Batch, *, assumed_usd: float = 0.0, **columns: Any) -> None:
+        """Nothing more is waited for; `assumed_usd` may have been charged beyond what is known."""
+        batches.close(self._shared.study, batch, assumed_usd=assumed_usd, **columns)
+        self._assumed_usd += assumed_usd
+        self.lane.assumed_usd += assumed_usd
+        self.open.pop(batch.batch, None)
+        self._room_at = now()
+        self._one_ended.set()
+        self._one_ended = asyncio.Event()
 
     def _lost(self, batch: Batch, state: str, reason: str) -> None:
         """Nothing will come of it: what it asks is pending again."""
-        if state == "lost" and batch.run_id == self._shared.run_id:
-            self._unpriced_usd += batch.dearest_usd or 0.0
-        self._change(batch, state=state, note=reason, ended_at=now())
+        assumed = (batch.dearest_usd or 0.0) if state == "lost" else 0.0
+        self._close(batch, state=state, note=reason, assumed_usd=assumed)
         self.left[reason] += batch.requests
         self._shared.tell(f"{self.name}: {reason}")
 
@@ -394,4 +418,4 @@ class BatchModel:
 
     def submitted(self) -> list[Batch]:
         """The batches that go on at the provider."""
-        return [batch for batch in self.open.values() if batch.batch_id]
+        return [batch for batch in self.open.values() if batch.batch_id and batch.batch not in self.unfetched]

@@ -22,6 +22,7 @@ from runner.batch.model import BatchModel
 from runner.batch.shared import LATE_S, BatchShared, Stopped
 from runner.batch.status import snapshot
 from runner.batch.summary import summarise
+from runner.lifecycle.budget import Limit, binding, check_priced
 from runner.lifecycle.manifest import manifest
 from runner.lifecycle.options import Asked, RunOptions, RunSummary
 from runner.lifecycle.stopping import Signals, Stop
@@ -77,12 +78,14 @@ async def run_batch(
     """Ask every pending query of the selection by batches, wait for them, and store what comes back.
 
     Goes on with batches that an earlier run left open. SIGINT and SIGTERM end the waiting, not the batches.
-    What a batch could not ask (it expired, a request met a rate limit) stays pending. With `max_cost`, open
-    batches and new ones count at their dearest, and no more is submitted than that pays for; when they have
-    ended, what they did not use pays for more. `in_flight` and `retry_truncated` have no meaning here.
+    What a batch could not ask (it expired, a request met a rate limit) stays pending. With `max_cost` or
+    `max_total_cost`, open batches and new ones count at their dearest, and no more is submitted than that
+    pays for; when they have ended, what they did not use pays for more. `in_flight` and `retry_truncated`
+    have no meaning here.
 
-    What a provider owes and does not have yet (the files of a batch that it calls completed) is looked for
-    again for `late_s` before it is given up, and asked again by a later run.
+    What a provider owes and does not have yet (the files of a batch that it calls completed), or brings
+    unreadable or in part, is looked for again for `late_s`. The batch then stays open, and a later run looks
+    again: nothing of it is submitted twice.
 
     Raises:
         BadInput: a model without a route that takes batches, its key or (with max_cost) its price; an option
@@ -149,11 +152,7 @@ def _check(asked: Sequence[Asked], options: RunOptions) -> None:
         route = next((route for route in one.entry.usable() if route.batch), None)
         if route is None:
             raise BadInput(f"No provider of {one.settings.model} that has its key takes batches.")
-        if options.max_cost is not None and route.prices is None:
-            raise BadInput(
-                f"--max-cost cannot be kept: {route.provider} states no price of {route.model}.",
-                hint="Add `prices = { input = ..., output = ... }` to the model in providers.toml.",
-            )
+        check_priced(route, options)
 
 
 class _BatchRun:
@@ -279,7 +278,7 @@ class _BatchRun:
                 if self.shared.stopping.is_set():
                     break
                 if asking:
-                    self.tell(f"${left:,.4g} of --max-cost {self.options.max_cost:g} are free for more")
+                    self.tell(f"${left:,.4g} of {self._limit()} are free for more")
         except Stopped:
             pass
         finally:
@@ -287,13 +286,29 @@ class _BatchRun:
                 cursor.close()
 
     def _allow(self) -> float:
-        """What is left of --max-cost for new batches: open ones count at their dearest."""
-        if self.options.max_cost is None:
+        """What is left of the limits for new batches: open ones count at their dearest."""
+        limit = self._limit()
+        if limit is None:
             return 0.0
-        spent = sum(model.spent_usd for model in self.models)
-        promised = sum(batch.dearest_usd or 0.0 for model in self.models for batch in model.open.values())
-        left = self.shared.allowance.left = max(self.options.max_cost - spent - promised, 0.0)
+        left = self.shared.allowance.left = max(limit.for_this_run - self._spent(), 0.0)
         return left
+
+    def _limit(self) -> Limit | None:
+        """The limit that binds now, and what this run may spend of it, with what it has spent so far."""
+        limit = self.options.max_total_cost
+        # All that this run stored is in the total: counted once, as its own.
+        elsewhere = 0.0 if limit is None else store.costs.spent(self.study).total - self._spent()
+        return binding(self.options.max_cost, limit, elsewhere)
+
+    def _spent(self) -> float:
+        """What this run spent, with what the open batches that it follows may still cost."""
+        promised = sum(
+            max((batch.dearest_usd or 0.0) - batches.fetched_usd(self.study, batch), 0.0)
+            for model in self.models
+            for batch in model.open.values()
+            if batch.input_file_id is not None
+        )
+        return sum(model.spent_usd for model in self.models) + promised
 
     async def _submit(self, model: BatchModel) -> None:
         """Submit what a model has pending, or as much as may be spent; the rest waits in its cursor."""
@@ -333,6 +348,7 @@ class _BatchRun:
             seconds=now - self.started_at,
             stopping=self.stop.message or None,
             max_cost=self.options.max_cost,
+            max_total_cost=self.options.max_total_cost,
             max_hours=self.options.max_hours,
         )
 
@@ -344,7 +360,9 @@ class _BatchRun:
             self.models,
             pending=self._pending(),
             beyond=self.beyond,
-            limit=self.options.max_cost,
+            limit=self._limit(),
+            spent=self._spent(),
+            before=store.costs.spent(self.study),
             wanted=self.shared.allowance.wanted,
         )
 

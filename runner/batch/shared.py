@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from runner.batch.api import ApiFault
 from runner.batch.file import Allowance
+from runner.lifecycle.failure_policy import passes
 from runner.lifecycle.options import RunOptions
-from runner.transport.outcome import REQUEUED, RETRIED
 from runner.transport.redact import Redactor
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LATE_S = 600.0
 """What a provider owes and has not (a file of results, or the batch itself) is looked for so long, ..."""
 LATE_LOOKS = 5
-"""... and at least so often, before it is given up: what is given up is asked, and paid for, again."""
+"""... and at least so often, in one call; the batch then stays open for the next one."""
 _GONE_AFTER = 3
 _LONGEST_WAIT_S = 600.0
 _FIRST_WAIT_S = 2.0
@@ -99,7 +99,7 @@ class BatchShared:
             except ApiFault as error:
                 fault = error.fault
                 gone += fault.status == 404
-                passing = fault.kind in RETRIED | REQUEUED or (fault.status == 404 and gone < _GONE_AFTER)
+                passing = passes(fault) or (fault.status == 404 and gone < _GONE_AFTER)
                 if not passing or time.monotonic() - started > self.options.outage_s:
                     raise
                 pause = min(min(_FIRST_WAIT_S, self.poll_s) * 2**number, _LONGEST_WAIT_S)

@@ -9,11 +9,12 @@ from typing import Any
 
 from runner.batch.model import BatchModel
 from runner.batch.words import most_common
-from runner.lifecycle.budget import never_fits
+from runner.lifecycle.budget import Limit, go_on, never_fits, reached
 from runner.lifecycle.options import RunSummary
 from runner.lifecycle.stopping import Reason, Stop
 from runner.status.summary import GO_ON, State, all_asked, counts, given_up, in_vain, warnings
 from store.batches import Batch
+from store.costs import Spent
 
 _SHOWN_BATCHES = 5
 
@@ -26,7 +27,9 @@ def summarise(
     *,
     pending: int,
     beyond: int,
-    limit: float | None,
+    limit: Limit | None,
+    spent: float,
+    before: Spent,
     wanted: float,
 ) -> RunSummary:
     """The summary of a batch run whose last snapshot is `last`.
@@ -38,7 +41,9 @@ def summarise(
         models: what has become of each model.
         pending: what the selection still lacks, open batches included.
         beyond: what is still to ask beyond the selection's limit.
-        limit: --max-cost, in US dollars.
+        limit: the limit of money that binds, if any.
+        spent: what this run spent, in US dollars, with what its open batches may still cost.
+        before: what all runs of the study spent, this one included.
         wanted: what the last query that the limit did not pay for might have cost.
     """
     left: Counter[str] = Counter()
@@ -49,16 +54,24 @@ def summarise(
     state: State = "finished"
     stopped_by: Reason = stop.reason
     goes_on = True
-    if failures:
-        state, stopped_by, message = "failed", stopped_by or "failure", " ".join(failures)
+    unfetched = [
+        _unfetched(model, batch, came) for model in models for batch, came in model.unfetched.items()
+    ]
+    if failures or unfetched:
+        state, stopped_by, message = "failed", stopped_by or "failure", " ".join([*failures, *unfetched])
+        goes_on = bool(failures)
     elif stopped_by:
         state, message = "interrupted", stop.message
     elif limit is not None and any(model.too_dear for model in models):
-        state, goes_on = "interrupted", wanted <= limit
-        stopped_by = "cost" if goes_on else "failure"
-        message = f"Stopped at --max-cost {limit:g}: more could cost more than that."
-        if not goes_on:
+        state, goes_on = "interrupted", False
+        if wanted > limit.usd:
+            stopped_by = "failure"
             message = never_fits(limit, wanted, max(model.settings.max_tokens for model in models))
+        else:
+            stopped_by = "cost"
+            total = limit.option == "--max-total-cost"
+            message = reached(limit, 0.0 if total else spent, before if total else None, wanted)
+            message += go_on(limit) if not going_on else ""
     elif pending:
         state, stopped_by, message = "failed", "failure", f"{pending:,} are still to ask."
     else:
@@ -83,6 +96,16 @@ def summarise(
         status=last,
         stopped_by=stopped_by,
         warnings=warnings(last["models"]),
+    )
+
+
+def _unfetched(model: BatchModel, batch: uuid.UUID, came: str) -> str:
+    batch_id = model.open[batch].batch_id
+    return (
+        f"{model.name}: the results of batch {batch_id} did not come: {came.rstrip('.')}. The batch stays "
+        "open, and what it asks is not asked again; the same command fetches its results once more. If the "
+        f"provider no longer has them, `evenhand runs --give-up-batch {batch_id}` lets what is missing be "
+        "asked, and paid for, again."
     )
 
 

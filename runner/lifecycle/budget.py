@@ -1,33 +1,139 @@
-"""The money of a run: what is in flight is reserved at its dearest, so that the limit is never passed."""
+"""The money of a run: what is in flight is reserved at its dearest, so that no limit is ever passed.
+
+Two limits may be kept at once: `--max-cost` over this run, `--max-total-cost` over all runs of the study,
+live and by batch. What a request costs counts whatever became of it; where its cost is not known, what was
+reserved for it counts.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from store.errors import BadInput
+
+if TYPE_CHECKING:
+    from runner.lifecycle.options import RunOptions
+    from runner.providers.file import Route
+    from runner.providers.schema import Prices
+    from store.costs import Spent
+
+_MORE = 1.5
+"""So much more than is needed is noted as unsettled at once, so that this is noted a few times in a run."""
+_FIRST_BYTES_PER_TOKEN = 2.0
+"""Before a prompt's tokens are known: more of them than tokenizers make of Chinese or English."""
+_FRAME_TOKENS = 16
+"""What a server's chat template adds to a prompt."""
+
+
+def check_priced(route: Route, options: RunOptions) -> None:
+    """Raises BadInput where a limit of money is to be kept, and the model has no price here."""
+    for option, limit in (("--max-cost", options.max_cost), ("--max-total-cost", options.max_total_cost)):
+        if limit is not None and route.prices is None:
+            raise BadInput(
+                f"{option} cannot be kept: {route.provider} states no price of {route.model}.",
+                hint="Add `prices = { input = ..., output = ... }` to the model in providers.toml.",
+            )
+
+
+class Dearest:
+    """The most that one request to an endpoint may cost, in US dollars; 0 where it has no prices.
+
+    It learns from each reply that states its use: the longest answer, and the most tokens to a character.
+    """
+
+    def __init__(self, prices: Prices | None, *, longest_answer: int = 0, share: float = 1.0) -> None:
+        self.longest_answer = longest_answer
+        """In tokens; some servers write more than they were told to."""
+        self._input = 0.0 if prices is None else share * max(prices.input, prices.cache_write or 0.0) / 1e6
+        self._output = 0.0 if prices is None else share * prices.output / 1e6
+        self._per_char: float | None = None
+
+    def of(self, chars: int, utf8_per_char: float, max_tokens: int) -> float:
+        """Of a prompt of so many characters, and an answer of up to `max_tokens`."""
+        per_char = self._per_char
+        if per_char is None:
+            per_char = utf8_per_char / _FIRST_BYTES_PER_TOKEN
+        longest = max_tokens if max_tokens > self.longest_answer else self.longest_answer
+        return (chars * per_char + _FRAME_TOKENS) * self._input + longest * self._output
+
+    def learn(self, chars: int, prompt_tokens: int | None, completion_tokens: int | None) -> None:
+        """A request with so long a prompt has used so much."""
+        if completion_tokens is not None and completion_tokens > self.longest_answer:
+            self.longest_answer = completion_tokens
+        if prompt_tokens is not None and chars:
+            per_char = prompt_tokens / chars
+            if self._per_char is None or per_char > self._per_char:
+                self._per_char = per_char
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The limit that binds: what it is called, its amount, and how much of it this run may spend."""
+
+    option: str
+    usd: float
+    for_this_run: float
+
+    def __str__(self) -> str:
+        return f"{self.option} {self.usd:g}"
+
+
+def binding(max_cost: float | None, max_total_cost: float | None, before: float) -> Limit | None:
+    """Which of the limits ends this run first, where `before` was spent in earlier ones."""
+    limits = []
+    if max_cost is not None:
+        limits.append(Limit("--max-cost", max_cost, max_cost))
+    if max_total_cost is not None:
+        limits.append(Limit("--max-total-cost", max_total_cost, max_total_cost - before))
+    return min(limits, key=lambda limit: limit.for_this_run, default=None)
 
 
 class Budget:
-    """US dollars over all models of a run. `settled` is called when money that was waited for came free."""
+    """US dollars over all models of a run. `settled` is called when money that was waited for came free.
 
-    def __init__(self, max_cost: float | None) -> None:
-        self.max_cost = max_cost
+    Args:
+        max_cost: the limit of this run, if any.
+        max_total_cost: the limit of all runs of the study, if any.
+        before: what earlier runs spent.
+        note_unsettled: called, before more goes out, with the most that may be spent beyond what is stored.
+    """
+
+    def __init__(
+        self,
+        max_cost: float | None = None,
+        max_total_cost: float | None = None,
+        *,
+        before: Spent | None = None,
+        note_unsettled: Callable[[float], None] | None = None,
+    ) -> None:
+        self.before = before
+        self.limit = binding(max_cost, max_total_cost, before.total if before else 0.0)
         self.spent = 0.0
         self.reserved = 0.0
-        self.never: float | None = None
-        """What a single request would have set aside, where that alone is more than the limit."""
+        self.wanted = 0.0
+        """What the request that did not fit may have cost."""
+        self._most = math.inf if self.limit is None else self.limit.for_this_run
         self._open = 0
         self.settled: list[Callable[[], None]] = []
         self._waited_for = False
+        self._note_unsettled = note_unsettled
+        self._stored = 0.0
+        self._noted = 0.0
 
     def reserve(self, dearest: float) -> bool:
         """Set so much aside for a request; False if that could pass the limit."""
-        if self.max_cost is not None and self.spent + self.reserved + dearest > self.max_cost:
+        if self.spent + self.reserved + dearest > self._most:
             self._waited_for = True
-            if dearest > self.max_cost:
-                self.never = dearest
+            self.wanted = dearest
             return False
         self.reserved += dearest
         self._open += 1
+        if self._note_unsettled is not None and (need := self.unsettled) > self._noted:
+            self._noted = max(need, min(need * _MORE, self._most - self._stored))
+            self._note_unsettled(self._noted)
         return True
 
     @property
@@ -35,8 +141,13 @@ class Budget:
         """Nothing in flight can set money free: what was asked for does not fit."""
         return self._waited_for and self._open == 0
 
+    @property
+    def unsettled(self) -> float:
+        """The most that may be spent beyond what is stored."""
+        return max(self.reserved + self.spent - self._stored, 0.0)
+
     def settle(self, reserved: float, cost: float) -> None:
-        """A request came to its end and cost so much."""
+        """A request came to its end and cost so much, or may have."""
         self._open -= 1
         self.reserved = max(self.reserved - reserved, 0.0) if self._open else 0.0
         self.spent += cost
@@ -45,36 +156,88 @@ class Budget:
             for call in self.settled:
                 call()
 
+    def stored(self, usd: float) -> None:
+        """So much of what was spent is in the study now. Only the writer's thread calls this."""
+        self._stored += usd
 
-def never_fits(max_cost: float, dearest: float, max_tokens: int, longest_answer: int = 0) -> str:
+    # What to tell
+
+    @property
+    def never_fits(self) -> bool:
+        """Not even the whole limit pays for one query."""
+        return self.limit is not None and self.spent <= self._most and self.wanted > self.limit.usd
+
+    def why(self, max_tokens: int, longest_answer: int = 0) -> str:
+        """Why the run ended at its limit, and how to go on."""
+        limit = self.limit
+        assert limit is not None, "without a limit no money runs out"
+        if self.spent > self._most:
+            return passed(limit, self.spent, max_tokens, longest_answer) + go_on(limit)
+        if self.never_fits:
+            return never_fits(limit, self.wanted, max_tokens, longest_answer)
+        return reached(limit, self.spent, self.before, self.wanted) + go_on(limit)
+
+
+def never_fits(limit: Limit, dearest: float, max_tokens: int, longest_answer: int = 0) -> str:
     """What to tell where the limit does not pay for one query."""
     if longest_answer > max_tokens:
         answer = (
             f"an answer of {longest_answer:,} tokens, as this model has written, whatever --max-tokens says"
         )
-        lower = "Raise --max-cost above that."
+        lower = f"Raise {limit.option} above that."
     else:
         answer = f"an answer of --max-tokens {max_tokens:,}"
-        lower = "Lower --max-tokens, or raise --max-cost above that."
+        lower = f"Lower --max-tokens, or raise {limit.option} above that."
     return (
-        f"Stopped at --max-cost {max_cost:g}: a single query may cost up to ${_up(dearest)} (its prompt and "
+        f"Stopped at {limit}: a single query may cost up to ${_up(dearest)} (its prompt and "
         f"{answer}, at the dearest price), which is set aside before it goes out. {lower}"
     )
 
 
-def reached(max_cost: float, spent: float, max_tokens: int, longest_answer: int) -> str:
-    """What to tell where the limit is reached, and where it was passed, by how much and why."""
-    if spent <= max_cost:
-        return f"Stopped at --max-cost {max_cost:g}."
+def reached(limit: Limit, spent: float, before: Spent | None, wanted: float) -> str:
+    """What to tell where the limit is reached: what was spent, and why the rest of it was not."""
+    if limit.option == "--max-cost" or before is None:
+        so_far = f"this run has cost ${spent:,.4f}"
+    else:
+        so_far = f"all runs of this study have cost ${before.total + spent:,.4f}{_not_known(before)}"
+    next_one = f"the next query may cost up to ${_up(wanted)}, which is set aside before it goes out"
+    return f"Stopped at {limit}: {so_far}, and {next_one}."
+
+
+def _not_known(before: Spent) -> str:
+    """Which parts of what counts as spent are not known to be."""
+    parts = [
+        (before.in_batches + before.in_named_batches, "set aside for open batches"),
+        (before.unsettled, "for what was under way when a run was killed"),
+        (before.assumed, "assumed where a cost is not known"),
+    ]
+    named = [f"${usd:,.4f} {what}" for usd, what in parts if usd >= 0.00005]
+    return f" (with {', '.join(named)})" if named else ""
+
+
+def passed(limit: Limit, spent: float, max_tokens: int, longest_answer: int) -> str:
+    """What to tell where the limit was passed: by how much, and why."""
     why = (
         f"answers took up to {longest_answer:,} tokens where --max-tokens asked for {max_tokens:,} at most"
         if longest_answer > max_tokens
         else "the provider charged more than its prices in providers.toml say"
     )
-    return f"Stopped at --max-cost {max_cost:g}, which is passed by ${spent - max_cost:.4f}: {why}."
+    return f"Stopped at {limit}, which is passed by ${spent - limit.for_this_run:.4f}: {why}."
+
+
+def go_on(limit: Limit) -> str:
+    """What the same command does then."""
+    if limit.option == "--max-cost":
+        return (
+            f" The same command goes on where it stopped, and may spend ${limit.usd:g} once more; "
+            "--max-total-cost limits all runs of the study together."
+        )
+    return f" To go on, raise {limit.option}."
 
 
 def _up(amount: float) -> str:
     """An amount with four digits that count, never rounded down: a limit of it is enough."""
+    if amount <= 0:
+        return "0"
     digits = max(3 - math.floor(math.log10(amount)), 0)
     return f"{math.ceil(amount * 10**digits) / 10**digits:.{digits}f}"

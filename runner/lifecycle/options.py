@@ -30,6 +30,8 @@ class RunOptions:
     """Ask those again whose newest outcome is one of these (failed, empty, refused, truncated, ...)."""
     max_cost: float | None = None
     """US dollars over all models of this run; what is in flight is reserved at its dearest."""
+    max_total_cost: float | None = None
+    """US dollars over all runs of the study, live and by batch, with what failed tries cost."""
     max_hours: float | None = None
     retry_truncated: int | None = None
     """Ask a truncated answer once more with this max_tokens."""

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 from runner.live.lane import Lane
 from runner.transport.outcome import Answer, Fault
 from runner.transport.usage import Usage
-from store.rows import FailureRow, PredictionRow, now
+from store.rows import CostRow, FailureRow, PredictionRow, now
 
 if TYPE_CHECKING:
-    from tenacity import RetryCallState
-
     from runner.providers.schema import Prices
     from store.asking import PendingQuery
 
@@ -33,6 +31,7 @@ class Item:
         "probes",
         "query",
         "spare",
+        "spare_lane",
         "tries",
     )
 
@@ -40,13 +39,15 @@ class Item:
         self.query = query
         self.chars = chars
         """Of the prompt."""
-        self.tries: RetryCallState | None = None
+        self.tries = 0
+        """That it has spent."""
         self.probes = 0
         """Tries in an outage of the lane, which cost none."""
         self.max_tokens: int | None = None
         """Set when a truncated answer is asked again."""
         self.spare: PredictionRow | None = None
         """The truncated answer, should asking again bring none."""
+        self.spare_lane: Lane | None = None
         self.avoid: str | None = None
         """A provider that has failed it twice in a row: the next one in order gets it, if there is one."""
         self.last_failed_at = math.inf
@@ -109,6 +110,33 @@ class Rows:
             lane.name,
             answer.model,
             answer.fingerprint,
+        )
+
+    def cost(
+        self,
+        item: Item,
+        lane: Lane,
+        kind: str,
+        usage: Usage | PredictionRow | None,
+        *,
+        cost_usd: float | None,
+        assumed_usd: float | None = None,
+    ) -> CostRow:
+        """The row of money that no answer shows."""
+        return CostRow(
+            cost_id=None,
+            run_id=self._run_id,
+            model_key=self._model_key,
+            served_by=lane.name,
+            kind=kind,
+            created_at=now(),
+            query_id=item.query.query_id,
+            repeat=item.query.repeat,
+            prompt_tokens=usage.prompt_tokens if usage else None,
+            cached_tokens=usage.cached_tokens if usage else None,
+            completion_tokens=usage.completion_tokens if usage else None,
+            cost_usd=cost_usd,
+            assumed_usd=assumed_usd,
         )
 
     def failure(self, item: Item, outcome: str, fault: Fault) -> FailureRow:

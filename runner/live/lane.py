@@ -89,8 +89,6 @@ class Lane:
         self._counts_used = limits.counts == "used"
         self._per_char: float | None = None
         self._completion: float | None = None
-        self.longest_answer = 0
-        """In tokens; some servers write more than they were told to."""
         self._answered_sent_at = -math.inf
         self._answered_before = False
         self._first_patience = FirstPatience(route.timeouts)
@@ -99,12 +97,9 @@ class Lane:
         self._backoffs = 0
         self._backed_off_at = -1e9
         self._rejection = ("", 0)
-        prices = route.prices
-        self._prices = None if prices is None else (prices.input / 1e6, prices.output / 1e6)
 
-    def remember(self, longest_answer: int | None, *, answered: bool) -> None:
-        """What the study knows: the model's longest answer, in tokens, and if this lane ever answered."""
-        self.longest_answer = longest_answer or 0
+    def remember(self, *, answered: bool) -> None:
+        """What the study knows: if this lane ever answered."""
         self._answered_before = answered
 
     # What may be sent
@@ -128,17 +123,6 @@ class Lane:
         if self._counts_used and self._completion is not None:
             return min(self._completion, max_tokens)
         return max_tokens
-
-    def of_prompt(self, prompt_tokens: float) -> float:
-        """What a prompt costs at most, in US dollars."""
-        return 0.0 if self._prices is None else prompt_tokens * self._prices[0]
-
-    def dearest(self, prompt_tokens: float, max_tokens: int) -> float:
-        """The most that a request can cost, in US dollars."""
-        if self._prices is None:
-            return 0.0
-        longest = max_tokens if max_tokens > self.longest_answer else self.longest_answer
-        return prompt_tokens * self._prices[0] + longest * self._prices[1]
 
     def ready_in(self, tokens: float, now: float) -> float:
         """Seconds until a request of so many tokens may go.
@@ -202,7 +186,6 @@ class Lane:
             self._per_char = _blend(self._per_char, prompt / permit.item.chars)
         if completion is not None:
             self._completion = _blend(self._completion, completion)
-            self.longest_answer = max(self.longest_answer, completion)
         if self.tokens is not None and permit.slot is not None and prompt is not None:
             counted = prompt + (completion or 0) if self._counts_used else prompt + self._max_tokens
             self.tokens.settle(permit.slot, counted - permit.tokens)

@@ -9,39 +9,37 @@ from __future__ import annotations
 
 import asyncio
 import math
-import random
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from runner.lifecycle.budget import Budget
+from runner.lifecycle import failure_policy
+from runner.lifecycle.budget import Budget, Dearest
+from runner.lifecycle.failure_policy import AskAgain, ForLane, GiveUp, Situation
 from runner.lifecycle.results import Item, Rows, cost_of
-from runner.lifecycle.retry import Retries
 from runner.live.backlog import Backlog
 from runner.live.lane import Lane, Permit
 from runner.live.router import Router
 from runner.providers.settings import ModelSettings
 from runner.status.counters import ModelCounters
 from runner.transport.completion import Sent, complete
-from runner.transport.outcome import PARKING, REQUEUED, TERMINAL, Answer, Fault, Kind
+from runner.transport.outcome import Answer, Fault
 from runner.transport.posting import Poster
 from runner.transport.redact import Redactor
 from store.errors import EvenhandError
+from store.rows import UNKNOWN_COST
 
 if TYPE_CHECKING:
     import aiohttp
 
+    from runner.transport.usage import Usage
     from store.rows import FailureRow, PredictionRow
-    from store.writer import Writer
+    from store.writer import Row, Writer
 
-AFTER_REFUSAL_S = 0.5
-"""A query waits so long where the server refused it without a word on when to come back."""
-MOST_PROBES = 12
-"""Tries of one query in outages of its lane that cost it nothing; beyond, the query itself is the trouble."""
-MOST_LAST_PROBES = 3
-"""So many where nothing but such queries is left, and the server takes them and fails at them."""
+CUT_OFF = "cut_off"
+"""The kind of a try that we broke off: it may have been charged."""
 
 
 @dataclass(slots=True)
@@ -52,7 +50,7 @@ class Shared:
     session: aiohttp.ClientSession
     budget: Budget
     redactor: Redactor
-    retries: Retries
+    max_tries: int
     retry_truncated: int | None
     on_fatal: Callable[[], None]
     """Called when the whole run must end: the writer gave up, or a worker failed."""
@@ -67,15 +65,18 @@ class ModelRun:
     rows: Rows
     counters: ModelCounters
     shared: Shared
+    longest_answer: int = 0
+    """In tokens, as the study knows it."""
     backlog: Backlog = field(init=False)
     done: asyncio.Event = field(default_factory=asyncio.Event)
     failure: str | None = None
     fatal: BaseException | None = None
     out_of_money: bool = False
     last_event: float = field(default_factory=lambda: asyncio.get_running_loop().time())
-    unstored: list[PredictionRow | FailureRow] = field(default_factory=list)
+    unstored: list[Row] = field(default_factory=list)
     """What arrived but was not handed to the writer, as all was stopped."""
     _posters: dict[Lane, Poster] = field(init=False)
+    _dearest: dict[Lane, Dearest] = field(init=False)
     _open: set[Permit] = field(default_factory=set)
     _workers: set[asyncio.Task[None]] = field(default_factory=set)
     _idle: deque[asyncio.Future[Permit]] = field(default_factory=deque)
@@ -86,6 +87,9 @@ class ModelRun:
 
     def __post_init__(self) -> None:
         self._posters = {lane: Poster(self.shared.session, lane.address) for lane in self.router.lanes}
+        self._dearest = {
+            lane: Dearest(lane.route.prices, longest_answer=self.longest_answer) for lane in self.router.lanes
+        }
 
     @property
     def in_flight(self) -> int:
@@ -106,8 +110,6 @@ class ModelRun:
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-        self._keep_spares(permit.item for permit in self._open)
-        self._open.clear()
         self._check_done()
 
     async def close(self) -> None:
@@ -134,7 +136,7 @@ class ModelRun:
             worker.cancel()
         for permit in stalled:
             permit.lane.in_flight -= 1
-            self.shared.budget.settle(permit.reserved_usd, permit.reserved_usd)
+            self.unstored += self._charge(permit, CUT_OFF, None, may_be_charged=True)
         self.backlog.again(permit.item for permit in stalled)
         self.last_event = self._loop.time()
         self.dispatch()
@@ -161,10 +163,15 @@ class ModelRun:
             item, lane = permit.item, permit.lane
             try:
                 body = lane.bodies.body(item.query, item.max_tokens)
-                sent = await complete(self._posters[lane], body, shared.redactor)
-                row = self._took(permit, sent)
-                if row is not None:
-                    await self._store(row)
+                try:
+                    sent = await complete(self._posters[lane], body, shared.redactor)
+                except asyncio.CancelledError:
+                    if permit in still_open:
+                        self.unstored += self._charge(permit, CUT_OFF, None, may_be_charged=True)
+                        self._keep_spares([item])
+                    raise
+                if rows := self._took(permit, sent):
+                    await self._store(rows)
             finally:
                 if permit in still_open:
                     still_open.remove(permit)
@@ -185,14 +192,15 @@ class ModelRun:
         if not worker.cancelled() and (error := worker.exception()) is not None:
             self._end_all(error)
 
-    async def _store(self, row: PredictionRow | FailureRow) -> None:
-        try:
-            await self.shared.writer.put(row)
-        except asyncio.CancelledError:
-            self.unstored.append(row)
-            raise
-        except EvenhandError as error:
-            self._end_all(error)
+    async def _store(self, rows: Sequence[Row]) -> None:
+        for at, row in enumerate(rows):
+            try:
+                await self.shared.writer.put(row)
+            except asyncio.CancelledError:
+                self.unstored += rows[at:]
+                raise
+            except EvenhandError as error:
+                self._end_all(error)
 
     def _next(self) -> Permit | None:
         """The next query with a lane that takes it now; None if there is none, with the timer set."""
@@ -217,7 +225,7 @@ class ModelRun:
             if wait < math.inf:
                 self._wake_at(now + wait)
             return None
-        dearest = lane.dearest(prompt_tokens, most)
+        dearest = self._dearest[lane].of(item.chars, self.backlog.utf8_per_char, most)
         if not self.shared.budget.reserve(dearest):
             if self.shared.budget.exhausted:
                 self.out_of_money = True
@@ -243,24 +251,24 @@ class ModelRun:
 
     # Receiving
 
-    def _took(self, permit: Permit, sent: Sent) -> PredictionRow | FailureRow | None:
-        """Count a reply and decide what becomes of its query; the row to store, if that is settled."""
+    def _took(self, permit: Permit, sent: Sent) -> list[Row]:
+        """Count a reply and decide what becomes of its query; the rows to store, if any."""
         now = self._loop.time()
         result, lane = sent.result, permit.lane
         lane.heard(sent, now)
         if isinstance(result, Answer):
             return self._answered(permit, result, sent.latency_s, now)
-        # What a request that broke off has cost is not known: its prompt is taken to be paid.
-        broke_off = result.kind in (Kind.TIMEOUT, Kind.BAD_BODY, Kind.NO_CHOICES)
-        lost = lane.of_prompt(permit.prompt_tokens) if broke_off else 0.0
-        self.shared.budget.settle(permit.reserved_usd, lost)
         lane.counters.failed(result, time.time())
-        return self._faulted(permit, result, now)
+        paid = self._charge(
+            permit, result.kind.value, result.usage, may_be_charged=failure_policy.may_be_charged(result)
+        )
+        row = self._faulted(permit, result, now)
+        return paid if row is None else [row, *paid]
 
-    def _answered(self, permit: Permit, answer: Answer, latency_s: float, now: float) -> PredictionRow | None:
+    def _answered(self, permit: Permit, answer: Answer, latency_s: float, now: float) -> list[Row]:
         item, lane = permit.item, permit.lane
         cost = cost_of(answer, lane.route.prices)
-        self.shared.budget.settle(permit.reserved_usd, permit.reserved_usd if cost is None else cost)
+        self._dearest[lane].learn(item.chars, answer.prompt_tokens, answer.completion_tokens)
         lane.answered(answer, permit, now)
         if self.backlog.waits_behind and not lane.outage:
             self.backlog.recall()
@@ -268,48 +276,85 @@ class ModelRun:
         if answer.model:
             self.counters.returned_models[answer.model] += 1
         row = self.rows.prediction(item, lane, answer, latency_s, cost)
+        rows: list[Row] = []
+        if cost is not None:
+            self.shared.budget.settle(permit.reserved_usd, cost)
+        else:
+            rows = self._charge(permit, UNKNOWN_COST, None, may_be_charged=True)
         if answer.outcome == "truncated" and self.shared.retry_truncated and item.max_tokens is None:
             item.max_tokens = max(self.shared.retry_truncated, self.settings.max_tokens)
             item.spare = row
+            item.spare_lane = lane
             self.backlog.again([item])
-            return None
+            return rows
         self.counters.received += 1
-        return row
+        rows.append(row)
+        spare = item.spare
+        if spare is not None and spare.cost_usd:  # paid, and not the answer that is stored
+            assert item.spare_lane is not None
+            old = self.rows.cost(item, item.spare_lane, "truncated", spare, cost_usd=spare.cost_usd)
+            item.spare_lane.counters.failed_usd += spare.cost_usd
+            rows.append(old)
+        return rows
+
+    def _charge(self, permit: Permit, kind: str, usage: Usage | None, *, may_be_charged: bool) -> list[Row]:
+        """Settle what was reserved for a try whose cost no answer shows; its row, if it may have cost."""
+        item, lane, reserved = permit.item, permit.lane, permit.reserved_usd
+        cost = None if usage is None else cost_of(usage, lane.route.prices)
+        assumed = reserved if cost is None and may_be_charged else None
+        if usage is not None:
+            self._dearest[lane].learn(item.chars, usage.prompt_tokens, usage.completion_tokens)
+        self.shared.budget.settle(reserved, (cost or 0.0) + (assumed or 0.0))
+        if not cost and not assumed:
+            return []
+        row = self.rows.cost(item, lane, kind, usage, cost_usd=cost, assumed_usd=assumed)
+        lane.counters.charged(row)
+        return [row]
 
     def _faulted(self, permit: Permit, fault: Fault, now: float) -> PredictionRow | FailureRow | None:
+        """By the failure policy: what lane and key learn of a fault, and what becomes of the query."""
         item, lane = permit.item, permit.lane
-        if fault.kind in TERMINAL:
-            lane.rejected(fault)
-            return self._given_up(item, fault.kind.value, fault)
-        if fault.kind in REQUEUED:
-            lane.refused(fault, permit, now)
-            if lane.paused_until > now:
-                self.backlog.again([item])
-            else:
-                self.backlog.later(item, now + random.uniform(0.5, 1.0) * AFTER_REFUSAL_S)
-            return None
-        if fault.kind in PARKING:
+        rule = failure_policy.RULES[fault.kind]
+        match rule.lane:
+            case ForLane.TOO_MUCH:
+                lane.refused(fault, permit, now)
+            case ForLane.FAILED:
+                lane.failed(fault, permit, now)
+            case ForLane.REJECTED:
+                lane.rejected(fault)
+            case ForLane.NOTHING:
+                pass
+        if rule.key_is_spent:
             lane.refuse_key(fault)
-            self.backlog.again([item])
-            return None
-        lane.failed(fault, permit, now)
-        if lane.parked is not None:
-            self.backlog.again([item])
-            return None
-        if lane.outage:  # the lane's fault, not the query's: it costs no try
-            lone = self.backlog.nothing_new and fault.at_the_query and lane.has_answered
-            if item.probes < (MOST_LAST_PROBES if lone else MOST_PROBES):
-                item.probes += 1
-                self.backlog.behind(item)
-                return None
-            if lone:
-                return self._given_up(item, "failed", fault)
-        item.tries, wait = self.shared.retries.after_failure(item.tries)
-        if wait is None:
-            return self._given_up(item, "failed", fault)
-        item.failed_at(lane.route.provider)
-        self.backlog.later(item, now + max(wait, fault.retry_after or 0.0))
+        verdict = failure_policy.decide(
+            fault,
+            Situation(
+                tries=item.tries + 1,
+                max_tries=self.shared.max_tries,
+                probes=item.probes,
+                lane_is_gone=lane.parked is not None,
+                lane_is_paused=lane.paused_until > now,
+                lane_is_out=lane.outage,
+                lane_has_answered=lane.has_answered,
+                only_failed_are_left=self.backlog.nothing_new,
+            ),
+        )
+        if isinstance(verdict, GiveUp):
+            return self._given_up(item, verdict.outcome, fault)
+        self._ask_again(item, lane, verdict, now)
         return None
+
+    def _ask_again(self, item: Item, lane: Lane, how: AskAgain, now: float) -> None:
+        item.probes += how.is_probe
+        if how.spends_try:
+            item.tries += 1
+            item.failed_at(lane.route.provider)
+        if how.behind:
+            self.backlog.behind(item)
+        elif how.after_s > 0:
+            self.backlog.later(item, now + how.after_s)
+        else:
+            self.backlog.again([item])
 
     def _given_up(self, item: Item, outcome: str, fault: Fault) -> PredictionRow | FailureRow:
         if item.spare is not None:  # asked again with more tokens, in vain: the truncated answer stands
@@ -317,6 +362,11 @@ class ModelRun:
             return item.spare
         self.counters.gave_up(outcome, fault)
         return self.rows.failure(item, outcome, fault)
+
+    @property
+    def longest_seen(self) -> int:
+        """The longest answer that the model has written, in tokens."""
+        return max((one.longest_answer for one in self._dearest.values()), default=0)
 
     def _check_done(self) -> None:
         if self._open or self.done.is_set():

@@ -14,11 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import store
-from runner.lifecycle.budget import Budget, never_fits, reached
+from runner.lifecycle.budget import Budget, check_priced
 from runner.lifecycle.manifest import manifest
 from runner.lifecycle.options import Asked, RunOptions, RunSummary
 from runner.lifecycle.results import Rows
-from runner.lifecycle.retry import Retries
 from runner.lifecycle.stopping import Signals, Stop
 from runner.live.backlog import Backlog
 from runner.live.lane import Key, Lane
@@ -34,10 +33,12 @@ from store.errors import BadInput, EvenhandError, RunFailed
 
 if TYPE_CHECKING:
     from store.asking import PendingQueries, Selection
+    from store.history import Known
     from store.study import Study
     from store.writer import Writer
 
 _TICK_S = 1.0
+_ROUNDING_USD = 1e-6
 
 
 async def run(
@@ -74,14 +75,13 @@ async def run(
                 print(f"Not asked: {waiting}", file=sys.stderr, flush=True)
             run_id = store.runs.start_run(study, "run", manifest(asked, options, selection))
             state = "failed"
+            this = _Run(study, run_id, asked=asked, cursors=cursors, options=options, executor=executor)
             try:
-                summary = await _Run(
-                    study, run_id, asked=asked, cursors=cursors, options=options, executor=executor
-                ).go()
+                summary = await this.go()
                 state = summary.state
                 return summary
             finally:
-                _finish(study, run_id, state)
+                _finish(study, run_id, state, this.budget.unsettled)
         finally:
             for cursor in cursors:
                 cursor.close()
@@ -96,11 +96,7 @@ def _check(asked: Sequence[Asked], options: RunOptions) -> None:
         if keys.count(key) > 1:
             raise BadInput(f"{one.settings.model} is named twice with the same settings.")
         for route in one.entry.usable():
-            if options.max_cost is not None and route.prices is None:
-                raise BadInput(
-                    f"--max-cost cannot be kept: {route.provider} states no price of {route.model}.",
-                    hint="Add `prices = { input = ..., output = ... }` to the model in providers.toml.",
-                )
+            check_priced(route, options)
 
 
 async def _pending(
@@ -129,10 +125,11 @@ async def _pending(
     )
 
 
-def _finish(study: Study, run_id: uuid.UUID, state: str) -> None:
+def _finish(study: Study, run_id: uuid.UUID, state: str, unsettled_usd: float) -> None:
     """Note how the run ended; a database that cannot even take this says so elsewhere."""
     try:
-        store.runs.finish_run(study, run_id, state)
+        left = unsettled_usd if unsettled_usd > _ROUNDING_USD else None  # of rows that could not be stored
+        store.runs.finish_run(study, run_id, state, unsettled_usd=left)
     except Exception:
         if state != "failed":
             raise
@@ -184,12 +181,18 @@ class _Run:
             one.settings.model_key: ModelCounters(cursor.total, cursor.selected, self.started_at)
             for one, cursor in zip(asked, cursors, strict=True)
         }
+        self.budget = Budget(
+            options.max_cost,
+            options.max_total_cost,
+            before=store.costs.spent(study) if options.max_total_cost is not None else None,
+            note_unsettled=self._note_unsettled,
+        )
         self.writer: Writer
         self.state = "running"
         self.warned: set[str] = set()
 
     async def go(self) -> RunSummary:
-        self.writer = store.Writer(self.study, on_commit=Stored(self.counters))
+        self.writer = store.Writer(self.study, on_commit=Stored(self.counters, self.budget.stored))
         fatal: BaseException | None = None
         try:
             async with new_session() as session:
@@ -233,27 +236,28 @@ class _Run:
         shared = Shared(
             writer=self.writer,
             session=session,
-            budget=Budget(options.max_cost),
+            budget=self.budget,
             redactor=Redactor(variables),
-            retries=Retries(options.max_tries),
+            max_tries=options.max_tries,
             retry_truncated=options.retry_truncated,
             on_fatal=lambda: self.stop.now("failure", "The run cannot go on."),
         )
         for one, cursor in zip(self.asked, self.cursors, strict=True):
+            known = store.history.answers_of(self.study, one.settings.model_key)
             model = ModelRun(
                 settings=one.settings,
-                router=Router(self._lanes(one, keys)),
+                router=Router(self._lanes(one, keys, known)),
                 rows=Rows(self.run_id, one.settings.model_key),
                 counters=self.counters[one.settings.model_key],
                 shared=shared,
+                longest_answer=known.longest_answer or 0,
             )
             model.backlog = Backlog(cursor, self.executor, model.dispatch)
             shared.budget.settled.append(model.dispatch)
             self.models.append(model)
 
-    def _lanes(self, one: Asked, keys: dict[tuple[str, str | None], Key]) -> list[Lane]:
+    def _lanes(self, one: Asked, keys: dict[tuple[str, str | None], Key], known: Known) -> list[Lane]:
         lanes = []
-        known = store.history.answers_of(self.study, one.settings.model_key)
         for route in one.entry.usable():
             variables = route.keys_set()
             for number, variable in enumerate(variables, start=1):
@@ -267,8 +271,7 @@ class _Run:
                     options=self.options,
                     now=self.started_at,
                 )
-                answered = lane.name in known.served_by
-                lane.remember(known.longest_answer, answered=answered)
+                lane.remember(answered=lane.name in known.served_by)
                 lanes.append(lane)
         return lanes
 
@@ -314,15 +317,14 @@ class _Run:
         self._warn()
 
     def _ask_cost(self, model: ModelRun) -> None:
-        limit, budget, most = self.options.max_cost, model.shared.budget, model.settings.max_tokens
-        assert limit is not None, "without a limit no money runs out"
-        longest = max(lane.longest_answer for lane in model.router.lanes)
-        if budget.spent > limit:
-            self.stop.ask("cost", reached(limit, budget.spent, most, longest))
-        elif budget.never is not None:
-            self.stop.ask("failure", never_fits(limit, budget.never, most, longest), goes_on=False)
-        else:
-            self.stop.ask("cost", reached(limit, budget.spent, most, longest))
+        why = self.budget.why(model.settings.max_tokens, model.longest_seen)
+        # What is to be done to go on is part of why.
+        self.stop.ask("failure" if self.budget.never_fits else "cost", why, goes_on=False)
+
+    def _note_unsettled(self, usd: float) -> None:
+        """A database that cannot take this takes no answer either: then the writer ends the run."""
+        with contextlib.suppress(Exception):
+            store.runs.note_unsettled(self.study, self.run_id, usd)
 
     def _warn(self) -> None:
         """Say once of a model that another one answers in its place."""
@@ -370,6 +372,7 @@ class _Run:
             seconds=now - self.started_at,
             stopping=self.stop.message or None,
             max_cost=self.options.max_cost,
+            max_total_cost=self.options.max_total_cost,
             max_hours=self.options.max_hours,
         )
 

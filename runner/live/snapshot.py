@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from runner.lifecycle.failure_policy import RULES, ForLane
 from runner.live.lane import Lane
 from runner.live.model_run import ModelRun
 from runner.providers.model_names import others
 from runner.status.counters import LaneCounters
-from runner.transport.outcome import REQUEUED
 
 if TYPE_CHECKING:
     from store.writer import Counters as WriterCounters
 
-_NO_ERRORS = {"ok", *REQUEUED}
+_REFUSED = [kind for kind, rule in RULES.items() if rule.lane is ForLane.TOO_MUCH]
+_NO_ERRORS = {"ok", *_REFUSED}
 
 
 def snapshot_of_lane(
@@ -40,9 +41,11 @@ def snapshot_of_lane(
         "cached_tokens": counters.cached_tokens,
         "completion_tokens": counters.completion_tokens,
         "cost_usd": counters.cost_usd,
+        "failed_usd": counters.failed_usd,
+        "assumed_usd": counters.assumed_usd,
         "unpriced": counters.unpriced,
         "tries": tries,
-        "refused": sum(tries.get(kind, 0) for kind in REQUEUED),
+        "refused": sum(tries.get(kind, 0) for kind in _REFUSED),
         "errors": {kind: count for kind, count in tries.items() if kind not in _NO_ERRORS},
         "last_error": counters.last_error,
         "last_error_age_s": wall_time - counters.last_error_at if counters.last_error else None,
@@ -61,7 +64,7 @@ def request_tokens(run: ModelRun, lane: Lane) -> float:
 
 
 def costs(counted: Sequence[tuple[LaneCounters, bool]]) -> tuple[float | None, int]:
-    """US dollars for the answers whose cost is known, and how many have one that is not though it should be.
+    """US dollars as far as known, and for how many answers they are not known though they should be.
 
     None dollars where the cost of none that came is known; before the first, 0 where there are prices. No
     answer is without its cost where nothing has a price, as at a server of one's own.
@@ -70,7 +73,9 @@ def costs(counted: Sequence[tuple[LaneCounters, bool]]) -> tuple[float | None, i
         counted: of each lane, what it counted, and whether it has prices.
     """
     unpriced = sum(counters.unpriced for counters, _ in counted)
-    some_known = any(counters.answers > counters.unpriced for counters, _ in counted)
+    some_known = any(
+        counters.answers > counters.unpriced or counters.failed_usd > 0 for counters, _ in counted
+    )
     if some_known or (not unpriced and all(priced for _, priced in counted)):
         return sum(counters.cost_usd for counters, _ in counted), unpriced
     return None, unpriced if any(priced for _, priced in counted) else 0
@@ -81,6 +86,8 @@ def all_costs(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     known = [model["cost_usd"] for model in models if model["cost_usd"] is not None]
     return {
         "cost_usd": sum(known) if known else None,
+        "failed_usd": sum(model["failed_usd"] for model in models),
+        "assumed_usd": sum(model["assumed_usd"] for model in models),
         "unpriced": sum(model["unpriced"] for model in models),
     }
 
@@ -122,6 +129,8 @@ def snapshot_of_model(run: ModelRun, now: float, wall_time: float) -> dict[str, 
         "cached_tokens": sum(lane["cached_tokens"] for lane in lanes),
         "completion_tokens": sum(lane["completion_tokens"] for lane in lanes),
         "cost_usd": cost,
+        "failed_usd": sum(lane["failed_usd"] for lane in lanes),
+        "assumed_usd": sum(lane["assumed_usd"] for lane in lanes),
         "unpriced": unknown,
         "projected_cost_usd": None if cost is None else counters.projected(cost, unknown),
         "asked_as": asked_as(run),

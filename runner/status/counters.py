@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from runner.transport.outcome import Answer, Fault, Kind
 from runner.transport.usage import MOST_USD
+from store.rows import UNKNOWN_COST, CostRow, FailureRow
 
 if TYPE_CHECKING:
     from store.writer import Row
@@ -59,9 +60,11 @@ class LaneCounters:
 
     __slots__ = (
         "answers",
+        "assumed_usd",
         "cached_tokens",
         "completion_tokens",
         "cost_usd",
+        "failed_usd",
         "faults",
         "last_error",
         "last_error_at",
@@ -77,7 +80,11 @@ class LaneCounters:
         self.cached_tokens = 0
         self.completion_tokens = 0
         self.cost_usd = 0.0
-        """Of the answers whose cost is known."""
+        """Of the answers whose cost is known, and of tries that gave none."""
+        self.failed_usd = 0.0
+        """Of that, what went to tries that gave no answer, or one that was asked again."""
+        self.assumed_usd = 0.0
+        """For tries that gave no answer and do not say their cost: the most that it may have been."""
         self.unpriced = 0
         """Answers whose cost is not known: no price, no usage, or a sum that can be none."""
         self.latencies = Latencies()
@@ -104,6 +111,14 @@ class LaneCounters:
             self.unpriced += 1
         else:
             self.cost_usd += cost_usd
+
+    def charged(self, row: CostRow) -> None:
+        """Count money that no answer shows."""
+        cost = row.cost_usd or 0.0
+        self.cost_usd += cost
+        self.failed_usd += cost
+        if row.kind != UNKNOWN_COST:
+            self.assumed_usd += row.assumed_usd or 0.0
 
     def failed(self, fault: Fault, wall_time: float) -> None:
         """Count a fault."""
@@ -230,14 +245,31 @@ class ModelCounters:
 
 
 class Stored:
-    """Counts rows for the models of a run as they are committed: the writer's `on_commit`."""
+    """Counts rows for the models of a run as they are committed: the writer's `on_commit`.
 
-    def __init__(self, counters: Mapping[str, ModelCounters]) -> None:
+    Args:
+        counters: by model key.
+        paid: called with the US dollars that the rows account for, known or assumed.
+    """
+
+    def __init__(
+        self, counters: Mapping[str, ModelCounters], paid: Callable[[float], None] | None = None
+    ) -> None:
         self._counters = counters
-        """By model key."""
+        self._paid = paid
 
     def __call__(self, rows: Sequence[Row]) -> None:
         """These rows are on disk."""
-        found = Counter([(row.model_key, row.outcome) for row in rows])
+        found = Counter([(row.model_key, row.outcome) for row in rows if not isinstance(row, CostRow)])
+        if self._paid is not None:
+            self._paid(sum(map(_paid, rows)))
         for (model_key, outcome), count in found.items():
             self._counters[model_key].stored(outcome, count)
+
+
+def _paid(row: Row) -> float:
+    """US dollars that a row accounts for."""
+    if isinstance(row, FailureRow):
+        return 0.0
+    assumed = row.assumed_usd if isinstance(row, CostRow) else None
+    return (row.cost_usd or 0.0) + (assumed or 0.0)

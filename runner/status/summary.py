@@ -19,6 +19,8 @@ State = Literal["finished", "interrupted", "failed"]
 
 GO_ON = "The same command goes on where it stopped."
 _SHOWN_MODELS = 3
+_LEAST_USD = 0.00005
+"""Less is shown as nothing."""
 
 
 def summarise(run_id: uuid.UUID, stop: Stop, last: Mapping[str, Any], beyond: int = 0) -> RunSummary:
@@ -121,8 +123,9 @@ def _ask_again(outcomes: Mapping[str, Any]) -> str:
 
 
 def warnings(models: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """What is stored and not as it should be: answers of models that were not asked, unknown costs."""
-    found = [warning for model in models for warning in (answered_by_others(model), _not_all_the_cost(model))]
+    """What is not as it should be: answers of models that were not asked, costs unknown or for nothing."""
+    tellers = (answered_by_others, _not_all_the_cost, paid_in_vain)
+    found = [tell(model) for model in models for tell in tellers]
     return tuple(warning for warning in found if warning)
 
 
@@ -140,6 +143,21 @@ def _not_all_the_cost(model: Mapping[str, Any]) -> str:
     others = "" if known is None else f"; the others cost {dollars(known)}"
     why = "as they came without usage, price or a possible cost"
     return f"{model['model']}: {cost_unknown(model)}, {why}{others}."
+
+
+def paid_in_vain(model: Mapping[str, Any]) -> str:
+    """How much went to tries that gave no answer, or may have; empty where nothing did."""
+    failed, assumed = model.get("failed_usd") or 0.0, model.get("assumed_usd") or 0.0
+    parts = []
+    if failed >= _LEAST_USD:
+        parts.append(f"{dollars(failed)} of the cost went to tries that gave no answer")
+    if assumed >= _LEAST_USD:
+        beyond = "beyond that, " if parts else ""
+        parts.append(
+            f"{beyond}up to {dollars(assumed)} may have been charged for tries that do not say their cost, "
+            "and counts towards limits"
+        )
+    return f"{model['model']}: {'; '.join(parts)}." if parts else ""
 
 
 def dollars(amount: float, digits: int = 4) -> str:

@@ -2,8 +2,8 @@
 
 The names: OpenAI's chat completions (`prompt_tokens`, `completion_tokens`), its Responses and Anthropic's
 Messages (`input_tokens`, `output_tokens`, `cache_read_input_tokens`, `cache_creation_input_tokens`) and
-Gemini's (`promptTokenCount`, `candidatesTokenCount`, `thoughtsTokenCount`). What is no count (negative, NaN, a
-text, true or false) is not known, which is not the same as zero.
+Gemini's (`promptTokenCount`, `candidatesTokenCount`, `thoughtsTokenCount`). What is no count (negative, NaN,
+a text, true or false) is not known, which is not the same as zero.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from runner_world import providers
 
 from runner.batch.api import BatchApi
 from runner.batch.file import custom_id, endpoint, read_custom_id
-from runner.batch.lines import read_line
+from runner.batch.lines import Ledger, read_line
 from runner.batch.words import missing
 from runner.transport.outcome import Answer, Fault
 from runner.transport.redact import Redactor
@@ -93,7 +93,17 @@ DONE = {"total": 9, "completed": 9, "failed": 0}
     ],
 )
 def test_what_an_ended_batch_owes_follows_from_its_counts(status, counts, read, expected) -> None:
-    found = missing({"status": status, "request_counts": counts}, read, {})
+    keys = {(uuid.UUID(int=number), 0) for number in range(9)}
+    ledger, left = Ledger(keys, set(), set(), Redactor([])), sorted(keys)
+    for what in read:
+        came = (counts or {}).get({"output_file_id": "completed", "error_file_id": "failed"}[what], 0)
+        came = 0 if what == "error_file_id" and counts is None else 9 if counts is None else came
+        contents = ledger.begin(what)
+        for key in left[:came]:
+            body = {"choices": [{"message": {"content": "x"}}]}
+            ledger.take(orjson.dumps({"custom_id": custom_id(*key), "response": {"body": body}}), contents)
+        left = left[came:]
+    found = missing({"status": status, "request_counts": counts}, ledger, read, {})
     assert found is None if expected is None else expected in found
 
 

@@ -11,6 +11,7 @@ from batch_world import ask_by_batch, line, serving
 from runner_world import completion, fill_study, rows
 
 from store import batches
+from store.errors import BadInput
 
 NEVER = 10**9
 
@@ -52,16 +53,18 @@ async def test_a_file_of_errors_that_comes_later_is_waited_for(study, by_batch):
     assert rows(study, "SELECT kind, count FROM attempts ORDER BY 1") == [("ok", 3), ("rejected", 3)]
 
 
-async def test_a_file_that_never_comes_is_given_up_after_a_while(study, by_batch):
+async def test_a_file_that_never_comes_leaves_the_batch_open(study, by_batch):
     fill_study(study, 2, 3)
     async with serving(late=NEVER) as server:
         summary = await by_batch(server, late_s=0)
         assert (summary.exit_code, summary.pending, summary.counts) == (1, 6, {})
         assert server.batches["batch_0"]["looks"] == 5
+        assert "its file of answers is not there" in summary.message
+        assert "6 of 6 results are missing. The batch stays open" in summary.message
+        assert rows(study, "SELECT count(*) FROM batches WHERE ended_at IS NULL") == [(1,)]
+        server.late = 0
+        assert (await by_batch(server)).counts == {"answered": 6}
         assert server.count("POST /batches") == 1
-    note = rows(study, "SELECT note FROM batches WHERE ended_at IS NOT NULL")[0][0]
-    assert "its file of answers is not there" in note
-    assert "6 no line came back" in note
 
 
 async def test_a_run_that_stops_while_it_waits_leaves_the_batch_to_a_later_run(study, by_batch):
@@ -85,15 +88,23 @@ async def test_a_file_that_is_named_before_it_is_there_is_tried_again(study, by_
     assert rows(study, "SELECT note FROM batches") == [(None,)]
 
 
-async def test_a_file_that_is_gone_is_given_up_after_a_while(study, by_batch):
+async def test_a_file_that_is_gone_leaves_the_batch_open_until_it_is_given_up_by_hand(study, by_batch):
     fill_study(study, 2, 3)
     async with serving(polls=NEVER) as server:
         await by_batch(server, max_hours=0.2 / 3600)
         server.polls, server.faults = 0, [("GET /files", 410)] * 99
-        assert (await by_batch(server, late_s=0.5)).pending == 6
+        summary = await by_batch(server, late_s=0.5)
+        assert summary.pending == 6
         assert server.count("GET /files") >= 5
-    note = rows(study, "SELECT note FROM batches WHERE ended_at IS NOT NULL")[0][0]
-    assert "its file file-out-1 is gone" in note
+        assert "its file file-out-1 is not there" in summary.message
+        assert "`evenhand runs --give-up-batch batch_0`" in summary.message
+        assert server.count("POST /batches") == 1
+        batches.give_up(study, "batch_0")
+        server.faults.clear()
+        assert (await by_batch(server)).counts == {"answered": 6}
+        assert server.count("POST /batches") == 2
+    with pytest.raises(BadInput, match="No open batch has the id 'batch_0'"):
+        batches.give_up(study, "batch_0")
 
 
 async def test_a_server_that_fails_at_every_download_ends_the_run_and_not_the_batch(study, by_batch):

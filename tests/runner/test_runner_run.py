@@ -145,7 +145,7 @@ async def test_a_truncated_answer_is_asked_once_more_with_more_tokens(study, ser
 
 
 async def test_passing_errors_are_retried_and_counted(study, serve, ask, monkeypatch):
-    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.failure_policy.FIRST_WAIT_S", 0.01)
     fill_study(study, 10, 4)
     seen: dict[str, int] = {}
 
@@ -169,7 +169,7 @@ async def test_passing_errors_are_retried_and_counted(study, serve, ask, monkeyp
 
 
 async def test_a_query_that_always_fails_is_given_up_after_its_tries(study, serve, ask, monkeypatch):
-    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr("runner.lifecycle.failure_policy.FIRST_WAIT_S", 0.001)
     fill_study(study, 10, 4)
     server = await serve(
         lambda call: status(500) if "3号" in call.prompt and "值2" in call.prompt else completion()
@@ -282,7 +282,7 @@ async def test_failover_follows_the_file_and_the_row_says_who_served(study, serv
 async def test_while_the_first_provider_is_down_the_second_serves_and_then_the_first_again(
     study, serve, ask, monkeypatch
 ):
-    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.failure_policy.FIRST_WAIT_S", 0.01)
     fill_study(study, 150, 4)
     down = {"from": 40, "until": 0.0}
 
@@ -313,7 +313,7 @@ async def test_while_the_first_provider_is_down_the_second_serves_and_then_the_f
 
 
 async def test_an_outage_costs_queries_no_tries(study, serve, ask, monkeypatch):
-    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.failure_policy.FIRST_WAIT_S", 0.01)
     fill_study(study, 25, 4)
     gone = {"until": 0.0}
 
@@ -611,7 +611,7 @@ async def test_a_writer_that_gives_up_stops_the_run_at_once(study, serve, ask, m
 
 
 async def test_slow_drips_and_silence_run_into_their_timeouts(study, serve, ask, monkeypatch):
-    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.failure_policy.FIRST_WAIT_S", 0.01)
     fill_study(study, 1, 2)
     seen: set[str] = set()
 
@@ -703,7 +703,7 @@ async def test_several_models_run_side_by_side_each_at_its_own_pace(study, serve
 
 
 async def test_the_last_few_queries_can_fail_without_looking_like_an_outage(study, serve, ask, monkeypatch):
-    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.failure_policy.FIRST_WAIT_S", 0.01)
     fill_study(study, 5, 4)
     server = await serve(lambda call: status(500) if "4号" in call.prompt else completion())
     summary = await ask(providers(a={"base_url": server.base_url}))
@@ -716,7 +716,7 @@ async def test_the_last_few_queries_can_fail_without_looking_like_an_outage(stud
 async def test_queries_that_always_fail_are_given_up_while_the_others_are_answered(
     study, serve, ask, monkeypatch, reply, share
 ):
-    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.failure_policy.FIRST_WAIT_S", 0.01)
     monkeypatch.setattr("runner.live.lane._LONGEST_BACKOFF_AT_QUERIES_S", 0.02)
     fill_study(study, 100, 4)
     bad = {f"{n}号案" for n in range(100) if n % round(1 / share) == 1}
@@ -736,7 +736,7 @@ async def test_queries_that_always_fail_are_given_up_while_the_others_are_answer
 async def test_a_resumed_run_gives_up_what_fails_though_it_never_answered_itself(
     study, serve, ask, monkeypatch
 ):
-    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.failure_policy.FIRST_WAIT_S", 0.01)
     monkeypatch.setattr("runner.live.lane._LONGEST_BACKOFF_AT_QUERIES_S", 0.02)
     monkeypatch.setattr(first_answer, "ERRORS_S", 0.5)
     fill_study(study, 5, 4)
@@ -754,7 +754,7 @@ async def test_a_resumed_run_gives_up_what_fails_though_it_never_answered_itself
 async def test_a_query_that_failed_once_is_not_given_up_because_the_server_is_down(
     study, serve, ask, monkeypatch
 ):
-    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.failure_policy.FIRST_WAIT_S", 0.01)
     monkeypatch.setattr("runner.live.lane._LONGEST_BACKOFF_S", 0.1)
     fill_study(study, 30, 4)
     seen, down = {}, {"until": None}
@@ -775,7 +775,7 @@ async def test_a_query_that_failed_once_is_not_given_up_because_the_server_is_do
 
 async def test_in_an_outage_what_never_failed_is_asked_first(study, serve, ask, monkeypatch):
     monkeypatch.setattr("runner.live.lane._LONGEST_BACKOFF_S", 0.05)
-    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.failure_policy.FIRST_WAIT_S", 0.01)
     fill_study(study, 30, 4)
     gone = {"until": 0.0}
     failed, probes = set(), []
@@ -798,7 +798,7 @@ async def test_in_an_outage_what_never_failed_is_asked_first(study, serve, ask, 
 
 
 async def test_a_query_that_one_provider_fails_goes_to_the_next(study, serve, ask, monkeypatch):
-    monkeypatch.setattr("runner.lifecycle.retry.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.failure_policy.FIRST_WAIT_S", 0.01)
     fill_study(study, 10, 4)
     first = await serve(lambda call: status(500) if "3号" in call.prompt else completion())
     second = await serve()
