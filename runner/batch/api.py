@@ -1,4 +1,7 @@
-"""The calls of the OpenAI Batch interface, one method each. No retries: who calls decides."""
+"""The calls of the OpenAI Batch interface, one method each, and what providers say of whole batches.
+
+No retries: who calls decides.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,8 @@ _GZIP_BITS = 31
 _CHUNK = 2**20
 _PAGES = 50
 _PAGE = 100
+ENDED = frozenset({"completed", "failed", "expired", "cancelled", "canceled"})
+"""States of which a batch does not come back."""
 
 
 class ApiFault(Exception):
@@ -231,3 +236,22 @@ class BatchApi:
         if not isinstance(value, str) or not value:
             raise ApiFault(Fault(Kind.BAD_BODY, "the reply names no id", 200))
         return value
+
+
+def _listed(info: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    errors = info.get("errors")
+    listed = errors.get("data") if isinstance(errors, dict) else errors
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+
+
+def errors(info: Mapping[str, Any], redactor: Redactor) -> str:
+    """What the provider says is wrong with the batch as a whole."""
+    words = [f"{one.get('code') or 'error'}: {one.get('message') or ''}" for one in _listed(info)[:3]]
+    return redactor.clean("; ".join(words)) if words else ""
+
+
+def too_much_queued(info: Mapping[str, Any]) -> bool:
+    """Whether it failed as the account may not have so many tokens waiting at once."""
+    return any(
+        "token_limit" in str(one.get("code")) or "nqueued" in str(one.get("message")) for one in _listed(info)
+    )

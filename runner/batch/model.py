@@ -19,15 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import store
-from runner.batch.api import ApiFault, BatchApi
-from runner.batch.file import Piece, Pieces, endpoint
-from runner.batch.harvest import Harvester
-from runner.batch.lines import Maker
+from runner.batch.api import ENDED, ApiFault, BatchApi, errors, too_much_queued
+from runner.batch.requests import Piece, Pieces, endpoint
+from runner.batch.results import Harvester, Maker
 from runner.batch.shared import BatchShared, Stopped, Vain
-from runner.batch.words import ENDED, errors, failure, too_much_queued
 from runner.lifecycle.failure_policy import turned_away
 from runner.lifecycle.options import Asked
 from runner.status.counters import LaneCounters, ModelCounters
+from runner.transport.outcome import Fault
 from store import batches
 from store.batches import Batch
 from store.errors import BadInput, RunFailed
@@ -375,7 +374,7 @@ class BatchModel:
         try:
             yield
         except ApiFault as error:
-            self.failure = self.failure or failure(self.name, batch.key_variable, error.fault)
+            self.failure = self.failure or _failure(self.name, batch.key_variable, error.fault)
 
     def _api(self, batch: Batch) -> BatchApi:
         """How to reach a batch: as it was submitted, with the same key."""
@@ -419,3 +418,10 @@ class BatchModel:
     def submitted(self) -> list[Batch]:
         """The batches that go on at the provider."""
         return [batch for batch in self.open.values() if batch.batch_id and batch.batch not in self.unfetched]
+
+
+def _failure(name: str, variable: str | None, fault: Fault) -> str:
+    """Why a model's part of the run cannot go on."""
+    status = f" ({fault.status})" if fault.status else ""
+    key = f" with the key in {variable}" if variable else ""
+    return f"{name}{key}: {fault.kind}{status}: {fault.message}"

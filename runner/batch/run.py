@@ -1,7 +1,7 @@
 """A run by the providers' batch interfaces: cheaper, and up to a day slower, than asking live.
 
 The answers come to the same place by the same rules as those of a live run; while a batch is open, what it
-asks is not asked in any other way. See `batch_model` for what happens to one model.
+asks is not asked in any other way. See `runner.batch.model` for what happens to one model.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import store
-from runner.batch.file import Allowance
 from runner.batch.model import BatchModel
+from runner.batch.report import snapshot, summarise
+from runner.batch.requests import Allowance
 from runner.batch.shared import LATE_S, BatchShared, Stopped
-from runner.batch.status import snapshot
-from runner.batch.summary import summarise
 from runner.lifecycle.budget import Limit, binding, check_priced
 from runner.lifecycle.manifest import manifest
 from runner.lifecycle.options import Asked, RunOptions, RunSummary

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.batch.api import ApiFault
-from runner.batch.file import Allowance
+from runner.batch.requests import Allowance
 from runner.lifecycle.failure_policy import passes
 from runner.lifecycle.options import RunOptions
 from runner.transport.redact import Redactor

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from runner_world import providers
 
 from runner.batch.api import BatchApi
-from runner.batch.file import custom_id, endpoint, read_custom_id
-from runner.batch.lines import Ledger, read_line
-from runner.batch.words import missing
+from runner.batch.requests import custom_id, endpoint, read_custom_id
+from runner.batch.results import Ledger, missing, read_line
 from runner.transport.outcome import Answer, Fault
 from runner.transport.redact import Redactor
 

@@ -143,7 +143,7 @@ async def test_open_batches_of_which_one_needs_the_room_of_another_are_gone_on_w
     study, by_batch, monkeypatch
 ):
     fill_study(study, 2, 3)
-    monkeypatch.setattr("runner.batch.file.MOST_REQUESTS", 3)
+    monkeypatch.setattr("runner.batch.requests.MOST_REQUESTS", 3)
     async with serving(polls=NEVER) as server:
         await by_batch(server, max_hours=0.2 / 3600)
         first = server.batches["batch_0"]

@@ -224,7 +224,7 @@ async def test_a_submission_whose_reply_was_lost_is_not_submitted_again(study, b
 
 async def test_several_files_where_one_is_not_enough(study, batch_server, by_batch, monkeypatch):
     fill_study(study, 5, 4)
-    monkeypatch.setattr("runner.batch.file.MOST_REQUESTS", 6)
+    monkeypatch.setattr("runner.batch.requests.MOST_REQUESTS", 6)
     server = await batch_server()
     assert (await by_batch(server)).counts == {"answered": 20}
     assert [len(server.of_file(one["input_file_id"])) for one in server.batches.values()] == [6, 6, 6, 2]
@@ -232,7 +232,7 @@ async def test_several_files_where_one_is_not_enough(study, batch_server, by_bat
 
 async def test_files_stay_within_their_size(study, batch_server, by_batch, monkeypatch):
     fill_study(study, 5, 4)
-    monkeypatch.setattr("runner.batch.file.MOST_BYTES", 3000)
+    monkeypatch.setattr("runner.batch.requests.MOST_BYTES", 3000)
     server = await batch_server()
     assert (await by_batch(server)).counts == {"answered": 20}
     sizes = [len(server.files[one["input_file_id"]]) for one in server.batches.values()]
@@ -244,7 +244,7 @@ async def test_batches_beyond_what_may_be_queued_wait_for_others_to_end(
     study, batch_server, by_batch, monkeypatch
 ):
     fill_study(study, 5, 4)
-    monkeypatch.setattr("runner.batch.file.MOST_REQUESTS", 5)
+    monkeypatch.setattr("runner.batch.requests.MOST_REQUESTS", 5)
     server = await batch_server(most_open=2)
     summary = await by_batch(server)
     assert (summary.counts, summary.state) == ({"answered": 20}, "finished"), summary.message

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from runner.batch.file import custom_id
-from runner.batch.lines import read_line
+from runner.batch.requests import custom_id
+from runner.batch.results import read_line
 from runner.transport.finish_reasons import ending
 from runner.transport.outcome import Answer, Fault, Kind
 from runner.transport.redact import Redactor
