@@ -12,8 +12,8 @@ from runner.batch.results import most_common
 from runner.lifecycle.budget import Limit, go_on, never_fits, reached
 from runner.lifecycle.options import RunSummary
 from runner.lifecycle.stopping import Reason, Stop
-from runner.live.snapshot import all_costs, costs
 from runner.providers.model_names import others
+from runner.status.costs import all_costs, costs
 from runner.status.summary import GO_ON, State, all_asked, counts, given_up, in_vain, warnings
 from store.batches import Batch
 from store.costs import Spent

@@ -19,7 +19,7 @@ from runner.providers.file import Route
 if TYPE_CHECKING:
     from store.asking import Selection
 
-_PACKAGES = ("aiohttp", "duckdb", "orjson", "pydantic", "tenacity", "uvloop", "vllm", "xllamacpp")
+_PACKAGES = ("aiohttp", "duckdb", "orjson", "pydantic", "uvloop", "vllm", "xllamacpp")
 
 
 def manifest(asked: Sequence[Asked], options: RunOptions, selection: Selection | None) -> dict[str, Any]:

@@ -1,12 +1,10 @@
-"""A query on its way, and the rows that its replies become."""
+"""The rows that replies become, and what they cost."""
 
 from __future__ import annotations
 
-import math
 import uuid
 from typing import TYPE_CHECKING
 
-from runner.live.lane import Lane
 from runner.transport.outcome import Answer, Fault
 from runner.transport.usage import Usage
 from store.rows import CostRow, FailureRow, PredictionRow, now
@@ -14,54 +12,6 @@ from store.rows import CostRow, FailureRow, PredictionRow, now
 if TYPE_CHECKING:
     from runner.providers.schema import Prices
     from store.asking import PendingQuery
-
-_MOVE_ON_AFTER = 2
-
-
-class Item:
-    """A pending query while it is being asked."""
-
-    __slots__ = (
-        "_failures",
-        "avoid",
-        "chars",
-        "is_culprit",
-        "last_failed_at",
-        "max_tokens",
-        "probes",
-        "query",
-        "spare",
-        "spare_lane",
-        "tries",
-    )
-
-    def __init__(self, query: PendingQuery, chars: int) -> None:
-        self.query = query
-        self.chars = chars
-        """Of the prompt."""
-        self.tries = 0
-        """That it has spent."""
-        self.probes = 0
-        """Tries in an outage of the lane, which cost none."""
-        self.max_tokens: int | None = None
-        """Set when a truncated answer is asked again."""
-        self.spare: PredictionRow | None = None
-        """The truncated answer, should asking again bring none."""
-        self.spare_lane: Lane | None = None
-        self.avoid: str | None = None
-        """A provider that has failed it twice in a row: the next one in order gets it, if there is one."""
-        self.last_failed_at = math.inf
-        """When it last failed, on the loop's clock."""
-        self.is_culprit = False
-        """A query sent after it had failed was answered: the trouble is its own, and not the server's."""
-        self._failures: tuple[str, int] = ("", 0)
-
-    def failed_at(self, provider: str) -> None:
-        """Note a failure that was the query's own."""
-        last, count = self._failures
-        self._failures = (provider, count + 1 if provider == last else 1)
-        if self._failures[1] >= _MOVE_ON_AFTER:
-            self.avoid = provider
 
 
 def cost_of(used: Answer | Usage, prices: Prices | None, share: float = 1.0) -> float | None:
@@ -87,10 +37,9 @@ class Rows:
         self._model_key = model_key
 
     def prediction(
-        self, item: Item, lane: Lane, answer: Answer, latency_s: float, cost_usd: float | None
+        self, query: PendingQuery, served_by: str, answer: Answer, latency_s: float, cost_usd: float | None
     ) -> PredictionRow:
         """The row of an answer."""
-        query = item.query
         return PredictionRow(  # in order: names would cost as much again
             None,
             query.query_id,
@@ -107,15 +56,15 @@ class Rows:
             answer.completion_tokens,
             cost_usd,
             latency_s,
-            lane.name,
+            served_by,
             answer.model,
             answer.fingerprint,
         )
 
     def cost(
         self,
-        item: Item,
-        lane: Lane,
+        query: PendingQuery,
+        served_by: str,
         kind: str,
         usage: Usage | PredictionRow | None,
         *,
@@ -127,11 +76,11 @@ class Rows:
             cost_id=None,
             run_id=self._run_id,
             model_key=self._model_key,
-            served_by=lane.name,
+            served_by=served_by,
             kind=kind,
             created_at=now(),
-            query_id=item.query.query_id,
-            repeat=item.query.repeat,
+            query_id=query.query_id,
+            repeat=query.repeat,
             prompt_tokens=usage.prompt_tokens if usage else None,
             cached_tokens=usage.cached_tokens if usage else None,
             completion_tokens=usage.completion_tokens if usage else None,
@@ -139,14 +88,14 @@ class Rows:
             assumed_usd=assumed_usd,
         )
 
-    def failure(self, item: Item, outcome: str, fault: Fault) -> FailureRow:
+    def failure(self, query: PendingQuery, outcome: str, fault: Fault) -> FailureRow:
         """The row of a query that is given up."""
         return FailureRow(
             failure_id=None,
-            query_id=item.query.query_id,
+            query_id=query.query_id,
             model_key=self._model_key,
             run_id=self._run_id,
-            repeat=item.query.repeat,
+            repeat=query.repeat,
             outcome=outcome,
             reason=f"{fault.kind}: {fault.message}",
             created_at=now(),

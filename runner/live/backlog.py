@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
-from runner.lifecycle.results import Item
+from runner.live.item import Item
 
 if TYPE_CHECKING:
     from store.asking import PendingQuery

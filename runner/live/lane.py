@@ -21,7 +21,7 @@ from runner.transport.outcome import Answer, Fault, Kind
 from runner.transport.request import Bodies
 
 if TYPE_CHECKING:
-    from runner.lifecycle.results import Item
+    from runner.live.item import Item
 
 OUTAGE_AFTER = 10
 """So many queries failed with no answer in between look like the server's fault, and not theirs."""

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 from runner.lifecycle import failure_policy
 from runner.lifecycle.budget import Budget, Dearest
 from runner.lifecycle.failure_policy import AskAgain, ForLane, GiveUp, Situation
-from runner.lifecycle.results import Item, Rows, cost_of
+from runner.lifecycle.results import Rows, cost_of
 from runner.live.backlog import Backlog
+from runner.live.item import Item
 from runner.live.lane import Lane, Permit
 from runner.live.router import Router
 from runner.providers.settings import ModelSettings
@@ -275,7 +276,7 @@ class ModelRun:
         lane.counters.answered(answer, latency_s, cost)
         if answer.model:
             self.counters.returned_models[answer.model] += 1
-        row = self.rows.prediction(item, lane, answer, latency_s, cost)
+        row = self.rows.prediction(item.query, lane.name, answer, latency_s, cost)
         rows: list[Row] = []
         if cost is not None:
             self.shared.budget.settle(permit.reserved_usd, cost)
@@ -292,7 +293,9 @@ class ModelRun:
         spare = item.spare
         if spare is not None and spare.cost_usd:  # paid, and not the answer that is stored
             assert item.spare_lane is not None
-            old = self.rows.cost(item, item.spare_lane, "truncated", spare, cost_usd=spare.cost_usd)
+            old = self.rows.cost(
+                item.query, item.spare_lane.name, "truncated", spare, cost_usd=spare.cost_usd
+            )
             item.spare_lane.counters.failed_usd += spare.cost_usd
             rows.append(old)
         return rows
@@ -307,7 +310,7 @@ class ModelRun:
         self.shared.budget.settle(reserved, (cost or 0.0) + (assumed or 0.0))
         if not cost and not assumed:
             return []
-        row = self.rows.cost(item, lane, kind, usage, cost_usd=cost, assumed_usd=assumed)
+        row = self.rows.cost(item.query, lane.name, kind, usage, cost_usd=cost, assumed_usd=assumed)
         lane.counters.charged(row)
         return [row]
 
@@ -361,7 +364,7 @@ class ModelRun:
             self.counters.received += 1
             return item.spare
         self.counters.gave_up(outcome, fault)
-        return self.rows.failure(item, outcome, fault)
+        return self.rows.failure(item.query, outcome, fault)
 
     @property
     def longest_seen(self) -> int:

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from runner.lifecycle.results import Item
+from runner.live.item import Item
 from runner.live.lane import Lane
 
 FAIL_OVER_AFTER_S = 5.0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.lifecycle.failure_policy import RULES, ForLane
 from runner.live.lane import Lane
 from runner.live.model_run import ModelRun
 from runner.providers.model_names import others
-from runner.status.counters import LaneCounters
+from runner.status.costs import all_costs, costs
 
 if TYPE_CHECKING:
     from store.writer import Counters as WriterCounters
@@ -61,35 +61,6 @@ def request_tokens(run: ModelRun, lane: Lane) -> float:
     answers = sum(one.answers for one in counted)
     prompt = sum(one.prompt_tokens for one in counted) / answers if answers else 0.0
     return prompt + lane.completion_tokens(run.settings.max_tokens)
-
-
-def costs(counted: Sequence[tuple[LaneCounters, bool]]) -> tuple[float | None, int]:
-    """US dollars as far as known, and for how many answers they are not known though they should be.
-
-    None dollars where the cost of none that came is known; before the first, 0 where there are prices. No
-    answer is without its cost where nothing has a price, as at a server of one's own.
-
-    Args:
-        counted: of each lane, what it counted, and whether it has prices.
-    """
-    unpriced = sum(counters.unpriced for counters, _ in counted)
-    some_known = any(
-        counters.answers > counters.unpriced or counters.failed_usd > 0 for counters, _ in counted
-    )
-    if some_known or (not unpriced and all(priced for _, priced in counted)):
-        return sum(counters.cost_usd for counters, _ in counted), unpriced
-    return None, unpriced if any(priced for _, priced in counted) else 0
-
-
-def all_costs(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The costs of a run, from the snapshots of its models."""
-    known = [model["cost_usd"] for model in models if model["cost_usd"] is not None]
-    return {
-        "cost_usd": sum(known) if known else None,
-        "failed_usd": sum(model["failed_usd"] for model in models),
-        "assumed_usd": sum(model["assumed_usd"] for model in models),
-        "unpriced": sum(model["unpriced"] for model in models),
-    }
 
 
 def asked_as(run: ModelRun) -> list[str]:
