@@ -98,7 +98,7 @@ class Contents:
     ours: set[Key] = field(default_factory=set)
     """Queries of this batch that a line is about."""
     repeated: int = 0
-    """Lines about a query that is settled, and that an earlier line of the file was about."""
+    """Lines about a query that is settled, and that an earlier line was about."""
     strange: int = 0
     """Lines that are not JSON, or not about a query of this batch."""
     requests: int = 0
@@ -164,7 +164,7 @@ class Ledger:
             if found is None and not contents.odd:
                 contents.odd = self._redactor.clean(line[:_SHOWN].decode("utf-8", "replace"))
             return None
-        again = found.key in contents.ours
+        again = any(found.key in one.ours for one in self.contents.values())
         contents.ours.add(found.key)
         if found.key in self._before or found.key in self._done:
             contents.repeated += again

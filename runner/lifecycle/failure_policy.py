@@ -9,7 +9,7 @@ that for a query is decided here too.
 | rate_limited, overloaded                  | waits       | has too much              | kept  | free       |
 | timeout, connection, bad_body, no_choices | tried again | failed                    | kept  | may be due |
 | server_error                              | tried again | failed                    | kept  | free (1)   |
-| no_model                                  | tried again | failed                    | kept  | free       |
+| no_model, redirected                      | tried again | failed                    | kept  | free       |
 | bad_key, no_money                         | waits       | learns nothing            | spent | free       |
 | context_overflow, rejected                | given up    | rejects all, or this one  | kept  | free       |
 
@@ -85,13 +85,16 @@ class Rule:
     key_is_spent: bool = False
     """The key is of no more use in this run."""
     money: ForMoney = ForMoney.FREE
+    passes: bool = True
+    """The same request may succeed later, with the same key."""
 
 
 _TOO_MUCH = Rule(ForQuery.WAIT, ForLane.TOO_MUCH)
 _BROKE_OFF = Rule(ForQuery.TRY_AGAIN, ForLane.FAILED, money=ForMoney.MAY_BE_CHARGED)
 _FAILED = Rule(ForQuery.TRY_AGAIN, ForLane.FAILED)
-_KEY = Rule(ForQuery.WAIT, ForLane.NOTHING, key_is_spent=True)
-_REJECTED = Rule(ForQuery.GIVE_UP, ForLane.REJECTED)
+_ABSENT = Rule(ForQuery.TRY_AGAIN, ForLane.FAILED, passes=False)
+_KEY = Rule(ForQuery.WAIT, ForLane.NOTHING, key_is_spent=True, passes=False)
+_REJECTED = Rule(ForQuery.GIVE_UP, ForLane.REJECTED, passes=False)
 
 RULES: Mapping[Kind, Rule] = {
     Kind.RATE_LIMITED: _TOO_MUCH,
@@ -101,7 +104,8 @@ RULES: Mapping[Kind, Rule] = {
     Kind.BAD_BODY: _BROKE_OFF,
     Kind.NO_CHOICES: _BROKE_OFF,
     Kind.SERVER_ERROR: _FAILED,
-    Kind.NO_MODEL: _FAILED,
+    Kind.NO_MODEL: _ABSENT,
+    Kind.REDIRECTED: _ABSENT,
     Kind.BAD_KEY: _KEY,
     Kind.NO_MONEY: _KEY,
     Kind.CONTEXT_OVERFLOW: _REJECTED,
@@ -119,9 +123,8 @@ def may_be_charged(fault: Fault) -> bool:
 
 
 def passes(fault: Fault) -> bool:
-    """Whether the same call may succeed later, with the same key: for calls that ask no query."""
-    rule = RULES[fault.kind]
-    return rule.query is not ForQuery.GIVE_UP and not rule.key_is_spent and fault.kind is not Kind.NO_MODEL
+    """Whether a call that asks no query may succeed later, as it is."""
+    return RULES[fault.kind].passes
 
 
 def turned_away(fault: Fault) -> bool:

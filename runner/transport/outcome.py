@@ -13,7 +13,7 @@ _CHANGING = re.compile(r"\b[0-9a-f-]{8,}\b|\d+")
 
 
 class Kind(StrEnum):
-    """What a request came to; tries are counted by these."""
+    """What a request came to; tries are counted by these. What each means: `runner.lifecycle.failure_policy`."""
 
     RATE_LIMITED = "rate_limited"
     OVERLOADED = "overloaded"
@@ -28,21 +28,6 @@ class Kind(StrEnum):
     REDIRECTED = "redirected"
     CONTEXT_OVERFLOW = "context_overflow"
     REJECTED = "rejected"
-
-
-REQUEUED = frozenset({Kind.RATE_LIMITED, Kind.OVERLOADED})
-"""Asked again without spending a try: the query is not at fault."""
-
-RETRIED = frozenset(
-    {Kind.TIMEOUT, Kind.CONNECTION, Kind.SERVER_ERROR, Kind.BAD_BODY, Kind.NO_CHOICES},
-)
-"""Asked again after a while, as often as the budget of tries allows."""
-
-PARKING = frozenset({Kind.BAD_KEY, Kind.NO_MONEY})
-"""The key is of no more use in this run."""
-
-TERMINAL = frozenset({Kind.CONTEXT_OVERFLOW, Kind.REJECTED})
-"""Asking the same again would get the same."""
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ EXPECTED = {
     Kind.NO_CHOICES: ("again", "failed", "kept", "may be due"),
     Kind.SERVER_ERROR: ("again", "failed", "kept", "free"),
     Kind.NO_MODEL: ("again", "failed", "kept", "free"),
+    Kind.REDIRECTED: ("again", "failed", "kept", "free"),
     Kind.BAD_KEY: ("waits", "nothing", "spent", "free"),
     Kind.NO_MONEY: ("waits", "nothing", "spent", "free"),
     Kind.CONTEXT_OVERFLOW: ("given up", "rejected", "kept", "free"),
@@ -95,9 +96,8 @@ def test_what_becomes_of_a_query_in_a_batch(kind):
 @pytest.mark.parametrize("kind", list(Kind))
 def test_what_a_call_that_asks_no_query_makes_of_it(kind):
     query, _, key, _ = EXPECTED[kind]
-    assert policy.passes(Fault(kind, "no")) is (
-        query != "given up" and key == "kept" and kind is not Kind.NO_MODEL
-    )
+    absent = kind in (Kind.NO_MODEL, Kind.REDIRECTED)
+    assert policy.passes(Fault(kind, "no")) is (query != "given up" and key == "kept" and not absent)
 
 
 @pytest.mark.parametrize(
