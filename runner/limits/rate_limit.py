@@ -4,9 +4,6 @@ The pace spreads them evenly (a bucket of a quarter of a second, which starts em
 enforce a minute's limit by the second. The ledger counts what was sent within the last minute and a bit, so
 that a server that counts strictly, in a sliding or a fixed window, never counts more than its limit: the bit
 is what requests may drift on their way. A plain bucket lets a whole bucket more pass in its first minute.
-
-aiolimiter is such a bucket: it grants a period's burst at once, cannot say beforehand how long the wait will
-be, by which a lane is chosen here, and takes nothing back when an answer used fewer tokens than were counted.
 """
 
 from __future__ import annotations

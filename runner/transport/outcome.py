@@ -13,7 +13,7 @@ _CHANGING = re.compile(r"\b[0-9a-f-]{8,}\b|\d+")
 
 
 class Kind(StrEnum):
-    """What a request came to; tries are counted by these. What each means: `runner.lifecycle.failure_policy`."""
+    """What a request came to; tries are counted by these. `failure_policy` says what each means."""
 
     RATE_LIMITED = "rate_limited"
     OVERLOADED = "overloaded"
