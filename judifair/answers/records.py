@@ -140,6 +140,11 @@ _UNIT_KEY = re.compile(
     r"(?:刑期|时间|计量|期限|刑罚)?的?单位|(?:(?:term|sentence|time)[ _])?units?", re.IGNORECASE
 )
 
+# Objects that hold no principal penalty: {"附加刑": {"类型": "罚金", "金额": 5000}}
+_ADDITIONAL_KEY = re.compile(
+    r"附加|罚金|没收|缓|考验|剥夺|additional|fine|probation|suspen|confisc", re.IGNORECASE
+)
+
 _OWNER_KEY = re.compile(r"被告|某[甲乙丙丁戊己]|defendant")
 
 
@@ -152,6 +157,8 @@ def _sort(data: Mapping[Any, Any]) -> _Slots:
     for key, value in list(data.items())[:_MOST_KEYS]:
         name = str(key)[:60]
         asked = field_of(name)
+        if _is_nested(value) and _ADDITIONAL_KEY.search(name):
+            continue
         if _is_nested(value) and not (asked.field in ("term", "sentence") and _is_term(value)):
             slots.inner.append((name, value))
             if asked.field == "charge":

@@ -67,7 +67,7 @@ _TOTAL = re.compile(
 )
 _RECEIVING = re.compile(r"掩饰|隐瞒犯罪|窝[藏赃]|包庇|收购赃物|洗钱")
 _BETWEEN_CRIMES = re.compile(
-    r"(?!.*(?:构成|认为|检察|公诉|辩护|应|不|建议|类似|案例|若|如|改|更))"
+    r"(?!.*(?:构成|认|检察|公诉|辩护|应|不|建议|类似|案例|[若如改更或可假另也]))"
     r"[\s,，;；、#*_\]\[-]*(?:(?:对于?|针对|关于|就)?(?:其|第?[一二三四五12345]、?个?)?[\u4e00-\u9fff、]{0,20}罪名?[一二三四五12345]?"
     r"(?:部分)?|crime \d)?[\s,，:：;；、#*_.-]*",
     re.IGNORECASE | re.DOTALL,
@@ -112,7 +112,7 @@ _OF_OTHERS = re.compile(
     r"草稿|草案|初步(?!认定)|初稿|暂[定拟]|(?:检察|公诉)(?:机关|院|人|员)|控方|辩护[人方]?|辩方|律师|原审|一审|类似(?:案|判)|同类|"
     r"类案|另案|他案|案例[:：]?$|判例|先例|思考(?:过程)?$|思路|也许|或许|推理过程|思维链|前科|假[设如]|如果|若|"
     r"\b(?:draft|tentative|preliminary|provisional|initial|prosecut\w*|defen[cs]e|counsel|similar|precedents?|"
-    r"comparable|another case|other case|earlier|previous|first attempt|thought process|thinking|scratch|if|"
+    r"comparable|(?:an)?other case|earlier|previous|first attempt|(?:thought process|thinking)$|scratch|if|"
     r"suppose|"
     r"hypothetical|had the|maybe|perhaps|lower court|trial court)\b",
     re.IGNORECASE,

@@ -261,6 +261,25 @@ def test_prose_that_does_not(words: str, around: Callable[[str], str]) -> None:
     assert read_answer(f"{around(A)}\n\n{words}").months == 60
 
 
+def test_crimes_side_by_side_are_added_and_nothing_else_is() -> None:
+    fraud = A.replace("盗窃", "诈骗")
+    assert read_answer(f"{B}\n{fraud}").months == 84
+    assert read_answer(f"针对盗窃罪：\n{B}\n针对诈骗罪：\n{fraud}").months == 84
+    for words in ("或者认定为诈骗罪：", "若构成诈骗罪：", "也可定诈骗罪：", "说明", "另案："):
+        assert read_answer(f"{B}\n{words}\n{fraud}").missing == Missing.SEVERAL_VERDICTS, words
+    total = answer(72).replace("盗窃罪", "数罪并罚")
+    assert read_answer(f"{B}\n{fraud}\n{total}").months == 72
+    for unlawful in (30, 90):
+        wrong = total.replace("72", str(unlawful))
+        assert read_answer(f"{B}\n{fraud}\n{wrong}").missing == Missing.SEVERAL_VERDICTS
+    assert read_answer(f"{B}\n{fraud}\n决定执行有期徒刑五年六个月。").missing == Missing.CONTRADICTION
+
+
+def test_an_object_for_the_additional_penalty_is_no_second_verdict() -> None:
+    penalty = '{"主刑":{"类型":"有期徒刑","刑期":24},"附加刑":{"类型":"罚金","金额":5000}}'
+    assert read_answer(f'{{"罪名":"盗窃罪","是否有罪":"是","刑罚":{penalty}}}').months == 24
+
+
 # -------------------- prose alone
 
 
