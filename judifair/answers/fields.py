@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from evenhand.audit.answers.writing import tight
 from judifair.answers.lengths import Unit, unit_of
 from judifair.answers.penalties import is_blank, name_penalty
-from judifair.answers.writing import tight
 
 FieldName = Literal["charge", "guilty", "penalty", "term", "sentence", "crime", "total", "owner"]
 """`sentence` may hold a penalty, a term or both (刑罚, 判决, sentence); a `crime` is a charge in place of a

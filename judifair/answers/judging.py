@@ -20,12 +20,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evenhand.audit.answers.shapes import CUT_OFF
 from judifair.answers.fields import charges_in, is_placeholder, read_charge, read_guilt
 from judifair.answers.missing import Missing
 from judifair.answers.penalties import Named, is_blank, name_penalty
 from judifair.answers.prose import Prose
 from judifair.answers.records import Record
-from judifair.answers.shapes import CUT_OFF
 from judifair.answers.terms import Term, read_term
 from judifair.answers.verdict import WITH_MONTHS, Penalty
 

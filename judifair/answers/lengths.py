@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from judifair.answers.numerals import ARABIC, CHINESE, NUMBER, number
+from evenhand.audit.answers.numerals import ARABIC, CHINESE, NUMBER, number
 
 Unit = Literal["month", "year", "day"]
 MONTHS: dict[Unit, float] = {"month": 1.0, "year": 12.0, "day": 1 / 30}

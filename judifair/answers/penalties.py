@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from evenhand.audit.answers.writing import tight
 from judifair.answers.verdict import Penalty
-from judifair.answers.writing import tight
 
 # 不判处死刑, 非死刑, "non-death": a penalty that is named only to be ruled out.
 _NEGATED = re.compile(

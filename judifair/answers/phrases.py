@@ -14,10 +14,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from evenhand.audit.answers.numerals import ARABIC, CHINESE, ENGLISH, NUMBER, number
+from evenhand.audit.answers.writing import UNKNOWN_DIGIT
 from judifair.answers.lengths import OTHER_UNIT, Length, length_at, without_other_lengths
 from judifair.answers.missing import Missing
-from judifair.answers.numerals import ARABIC, CHINESE, ENGLISH, NUMBER, number
-from judifair.answers.writing import UNKNOWN_DIGIT
 
 Kind = Literal["length", "number", "word", "total", "sum", "crime", "other", "plus", "equals", "end"]
 

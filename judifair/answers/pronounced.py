@@ -12,12 +12,12 @@ import math
 import re
 from dataclasses import dataclass
 
+from evenhand.audit.answers.writing import tight
 from judifair.answers.lengths import lengths, without_other_lengths
 from judifair.answers.missing import Missing
 from judifair.answers.penalties import name_penalty
 from judifair.answers.terms import Term, read_term
 from judifair.answers.verdict import WITH_MONTHS, Penalty
-from judifair.answers.writing import tight
 
 _LONGEST = 20_000
 _MOST_STATEMENTS = 200

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from evenhand.audit.answers.writing import tight
 from judifair.answers.lengths import Length, is_bound, lengths, without_other_lengths
 from judifair.answers.pronounced import Statement, statements
-from judifair.answers.writing import tight
 
 LONGEST_IN_YEARS = 25
 """No fixed term is longer, so that a larger bare number can only be months."""

@@ -16,20 +16,21 @@ from typing import Any
 
 import orjson
 
-from judifair.answers import refusals
+from evenhand.audit.answers import refusals
+from evenhand.audit.answers.labelled import labelled
+from evenhand.audit.answers.objects import Found, Objects, find_objects
+from evenhand.audit.answers.reasoning import without_reasoning
+from evenhand.audit.answers.shapes import CUT_OFF
+from evenhand.audit.answers.writing import visible
 from judifair.answers.judging import LONGEST_FIXED_TERM, Judgment, judge, uncertain
-from judifair.answers.labels import labelled
 from judifair.answers.missing import Missing
-from judifair.answers.objects import Found, Objects, find_objects
 from judifair.answers.pronounced import ends_in_years
 from judifair.answers.prose import Prose
-from judifair.answers.reasoning import without_reasoning
 from judifair.answers.records import Record, is_verdict, merged, records
 from judifair.answers.sentences import read_sentences
 from judifair.answers.several import Item, choose, is_of_others
-from judifair.answers.shapes import CUT_OFF
 from judifair.answers.verdict import WITH_MONTHS, Penalty, ReadAs, Verdict
-from judifair.answers.writing import visible
+from judifair.answers.vocabulary import VOCABULARY
 
 _ASKED = {"罪名", "是否有罪", "刑罚类型", "刑期"}
 _LONGEST_SHORT = 1000
@@ -117,12 +118,12 @@ def _long_way(text: str) -> Verdict:
         return _no_verdict("request_failed", None, 0)
     if refusals.blocked(text):
         return _no_verdict("refused", "a content block", 0)
-    answer, endless = without_reasoning(text)
+    answer, endless = without_reasoning(text, VOCABULARY)
     answer = visible(answer)
     if endless or refusals.empty(answer):
         read_as: ReadAs = "truncated" if endless else "empty"
         return _no_verdict(read_as, None, 0, Missing.REASONING)
-    objects = find_objects(answer)
+    objects = find_objects(answer, VOCABULARY)
     items, found = _items(objects)
     if refusals.asks_for_facts(answer) or (not items and any(r.is_template() for r in found)):
         return _no_verdict("asks_for_facts", "asks for the case, or calls itself a placeholder", len(found))
@@ -195,7 +196,7 @@ def _of_prose(answer: str, objects: Objects) -> Verdict:
     if "\\" in answer or "$" in answer:
         answer = _LATEX.sub("", answer).replace("}", "")
     prose = Prose(answer)
-    lines = [r for data in labelled(answer) for r in records(data) if not r.is_template()]
+    lines = [r for data in labelled(answer, VOCABULARY) for r in records(data) if not r.is_template()]
     lines = [r for r in lines if r.known >= 2 or (r.known and len(answer) < 80)]
     if lines and not answer.endswith(("\n", "|", ".", "。", ">")):
         missing = Missing.CUT_OFF if ends_in_years(answer) else lines[-1].missing

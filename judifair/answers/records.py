@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evenhand.audit.answers.shapes import Doubled
+from evenhand.audit.answers.writing import tight
 from judifair.answers.fields import ASKED, field_of, is_placeholder, read_guilt
 from judifair.answers.lengths import OTHER_UNIT, Unit, has_several_units, unit_of
 from judifair.answers.missing import Missing
 from judifair.answers.penalties import is_blank, name_penalty
-from judifair.answers.shapes import Doubled
 from judifair.answers.terms import read_term
-from judifair.answers.writing import tight
 
 _ASKED = set(ASKED)
 _MOST_KEYS = 60

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
+from evenhand.audit.answers.writing import tight
 from judifair.answers.judging import Judgment
 from judifair.answers.lengths import lengths
 from judifair.answers.missing import Missing
 from judifair.answers.penalties import name_penalty
 from judifair.answers.pronounced import Statement, is_hypothetical, statements, verdict_of
 from judifair.answers.verdict import WITH_MONTHS
-from judifair.answers.writing import tight
 
 _LONGEST = 20_000
 

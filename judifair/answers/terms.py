@@ -22,10 +22,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from evenhand.audit.answers.writing import tight
 from judifair.answers.lengths import MONTHS, OTHER_UNIT, Length, Unit, has_several_units, lengths, unit_of
 from judifair.answers.missing import Missing
 from judifair.answers.phrases import Part, phrase
-from judifair.answers.writing import tight
 
 
 @dataclass(frozen=True, slots=True)

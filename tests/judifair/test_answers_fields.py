@@ -6,11 +6,12 @@ import json
 
 import pytest
 
+from evenhand.audit.answers.objects import find_objects
 from judifair.answers import read_answer, read_object
 from judifair.answers.fields import charges_in, field_of, is_placeholder, read_charge, read_guilt
 from judifair.answers.missing import Missing
-from judifair.answers.objects import find_objects
 from judifair.answers.prose import Prose
+from judifair.answers.vocabulary import VOCABULARY
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,7 @@ def test_an_object_reads_as_its_text() -> None:
 
 
 def test_objects_and_the_prose_around_them() -> None:
-    objects = find_objects('甲```json\n{"刑期": 36}\n```乙{"x": 1}丙{"刑期": 3年 // 丁\n}')
+    objects = find_objects('甲```json\n{"刑期": 36}\n```乙{"x": 1}丙{"刑期": 3年 // 丁\n}', VOCABULARY)
     assert [f.data for f in objects.found] == [{"刑期": 36}, {"刑期": "3年"}]
     assert [f.sound for f in objects.found] == [True, False]
     assert [f.block for f in objects.found] == [1, 2]

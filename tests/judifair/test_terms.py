@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from evenhand.audit.answers.numerals import chinese, number
+from evenhand.audit.answers.writing import plain, tight, visible
 from judifair.answers.lengths import is_bound, lengths, unit_of, without_other_lengths
-from judifair.answers.numerals import chinese, number
 from judifair.answers.penalties import is_blank, name_penalty
 from judifair.answers.terms import Term, read_term
-from judifair.answers.writing import plain, tight, visible
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The reasoning that models write before their answer: taken away, because drafts are no verdicts.
+"""The reasoning that models write before their answer: taken away, because drafts are no answers.
 
 Every family of models has marks of its own (<think>, <seed:think>, [THINK], ◁think▷, <|begin_of_thought|>,
 the channels of gpt-oss), and new ones come. So the rule does not ask for names: **a block that opens and is
@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from judifair.answers.fields import field_of
+from evenhand.audit.answers.vocabulary import Vocabulary
 
 # Words within the name of a mark, the stronger first: <final_reasoning> is reasoning.
 _REASONS = re.compile(
@@ -102,7 +102,7 @@ class _Mark:
     token: bool
 
 
-def without_reasoning(text: str) -> tuple[str, bool]:
+def without_reasoning(text: str, words: Vocabulary) -> tuple[str, bool]:
     """The text after the reasoning, and whether reasoning is left open (so that no answer was reached)."""
     for opens, closes in _SPOKEN:
         begun = opens.match(text)
@@ -120,7 +120,7 @@ def without_reasoning(text: str) -> tuple[str, bool]:
         finals = list(_STRIPPED.finditer(text))
         if finals and (_STRIPPED_OPEN.match(text) or text[: finals[-1].start()].strip()):
             text = text[finals[-1].end() :]
-        elif _STRIPPED_OPEN.match(text) and not any(m.closes and m.reasons for m in _marks(text)):
+        elif _STRIPPED_OPEN.match(text) and not any(m.closes and m.reasons for m in _marks(text, words)):
             return "", True
     if "<!--" in text:
         text = _COMMENT.sub("\n", text)
@@ -128,7 +128,7 @@ def without_reasoning(text: str) -> tuple[str, bool]:
         text = _FENCED.sub("\n", text)
         if _FENCE_LEFT_OPEN.search(text):
             return "", True
-    return _without_blocks(text)
+    return _without_blocks(text, words)
 
 
 def _final_channel(text: str) -> str | None:
@@ -141,11 +141,11 @@ def _final_channel(text: str) -> str | None:
     return final
 
 
-def _without_blocks(text: str) -> tuple[str, bool]:
-    marks = list(_marks(text))
+def _without_blocks(text: str, words: Vocabulary) -> tuple[str, bool]:
+    marks = list(_marks(text, words))
     if not marks:
         return text, False
-    says = _last_word(text)
+    says = _last_word(text, words)
     gone: list[tuple[int, int]] = []  # what is taken away, in order
     begun: dict[str, _Mark] = {}
     start = 0  # what stands before it was closed without being opened: reasoning, too
@@ -171,12 +171,9 @@ def _without_blocks(text: str) -> tuple[str, bool]:
     return "\n".join([*pieces, text[start:]]), False
 
 
-_SAYS = re.compile(r"[{刑判]|sentence|guilty|months|years", re.IGNORECASE)
-
-
-def _last_word(text: str) -> int:
+def _last_word(text: str, words: Vocabulary) -> int:
     """Where the last sign of a verdict stands: of an object, or of one of its fields; -1 if there is none."""
-    return max((m.start() for m in _SAYS.finditer(text)), default=-1)
+    return max((m.start() for m in words.says.finditer(text)), default=-1)
 
 
 def _is_left_open(text: str, start: int, mark: _Mark) -> bool:
@@ -188,7 +185,7 @@ def _is_left_open(text: str, start: int, mark: _Mark) -> bool:
     return not before.strip() and "{" in text[mark.end :]
 
 
-def _marks(text: str) -> Iterator[_Mark]:
+def _marks(text: str, words: Vocabulary) -> Iterator[_Mark]:
     """The marks that may open or close reasoning, in order."""
     if not any(c in text for c in "<[◁⟨«‹【(") and "{{" not in text:
         return
@@ -199,7 +196,7 @@ def _marks(text: str) -> Iterator[_Mark]:
         name = name.replace("▁", "_")
         bare = _PREFIX.sub("", name) or name
         reasons = bool(_REASONS.search(name))
-        if not reasons and (_is_known(name, token=token) or _is_known(bare, token=token)):
+        if not reasons and (_is_known(name, words, token=token) or _is_known(bare, words, token=token)):
             continue
         if (
             found["square"]
@@ -224,10 +221,10 @@ def _marks(text: str) -> Iterator[_Mark]:
             yield _Mark(bare.lower().strip("_"), opens, closes, found.start(), found.end(), reasons, token)
 
 
-def _is_known(name: str, *, token: bool) -> bool:
+def _is_known(name: str, words: Vocabulary, *, token: bool) -> bool:
     """Whether a mark is known to hold the answer, to lay out a text, or to be a field of the verdict."""
     if token:
         return bool(_TEMPLATE.fullmatch(name) or _ANSWERS.search(name))
     if _LAYOUT.fullmatch(name) or _ANSWERS.search(name) or _TEMPLATE.fullmatch(name):
         return True
-    return not re.search(r"[A-Za-z\u4e00-\u9fff]", name) or field_of(name).field is not None or len(name) > 24
+    return not re.search(r"[A-Za-z\u4e00-\u9fff]", name) or words.means(name) or len(name) > 24

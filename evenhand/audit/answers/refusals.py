@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 
-from judifair.answers.writing import tight
+from evenhand.audit.answers.writing import tight
 
 _LONGEST = 40_000
 

@@ -3,7 +3,7 @@
 A text is split at its fences, because no object crosses one, and each block is read from left to right. At
 each opening brace a sound object is taken as it is. A broken one is taken up to its closing brace, or the
 next object or the end of the block, and mended: escapes that stand outside strings are undone, then
-json-repair has it, and where not even that finds a field of a verdict, the labels in it are read as lines.
+json-repair has it, and where not even that finds a field of the answer, the labels in it are read as lines.
 
 All work is bounded: braces tried, characters mended, nesting.
 """
@@ -16,11 +16,10 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from judifair.answers.fields import field_of
-from judifair.answers.labels import labelled
-from judifair.answers.shapes import CUT_OFF, Doubled
-from judifair.answers.terms import read_term
-from judifair.answers.writing import ascii_punctuation
+from evenhand.audit.answers.labelled import labelled
+from evenhand.audit.answers.shapes import CUT_OFF, Doubled
+from evenhand.audit.answers.vocabulary import Vocabulary
+from evenhand.audit.answers.writing import ascii_punctuation
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +55,6 @@ _ENTITY = re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{1,5}|#x[0-9a-fA-F]{1,4})
 _DOUBLED = re.compile(r"\"\"(?=[^\s:,，：}\]])|(?<=[^\s:,，：{\[])\"\"|/\"")
 _LITERAL_ESCAPE = re.compile(r"\\+(?:[nrt](?![a-zA-Z])|u([0-9a-fA-F]{4})|([\"'{}\[\]_:,/<>-]))")
 _COMMENT = re.compile(r"(?://|#)([^\n]{0,400})|/\*(.{0,400}?)\*/|<!--(.{0,400}?)-->", re.DOTALL)
-_NEXT_OBJECT = re.compile(
-    r"[\n,}]\s{0,20}\{\s{0,20}\\{0,3}[\"'“]?\s{0,4}(?:罪|被告|crime|charge)", re.IGNORECASE
-)
-# A last field, then a blank line: the brace is missing and prose begins.
-_PROSE_BEHIND = re.compile(r"(?<=期)[^\n]{1,60}\n\s{0,20}\n(?=\s{0,20}[^\s\"'\\}])")
 _BRACE = re.compile(r"[{}]")
 
 _MOST_BRACES_TRIED = 120
@@ -93,7 +87,7 @@ def _merge(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _decoder = json.JSONDecoder(strict=False, object_pairs_hook=_merge)
 
 
-def find_objects(text: str) -> Objects:
+def find_objects(text: str, words: Vocabulary) -> Objects:
     """The objects of a text and the prose around them."""
     budget = _Budget()
     blocks = _FENCE.split(text)
@@ -107,7 +101,7 @@ def find_objects(text: str) -> Objects:
             if start < 0:
                 break
             budget.braces -= 1
-            taken = _take(block, start, budget)
+            taken = _take(block, start, budget, words)
             if taken is None:
                 start += 1
                 continue
@@ -117,7 +111,7 @@ def find_objects(text: str) -> Objects:
                 prose.extend(c for m in _COMMENT.finditer(block, start, end) for c in m.groups() if c)
             cut = number == len(blocks) - 1 and not closed and not block[end:].strip()
             if cut:
-                _leave_out_what_is_open(data, block[start:end])
+                _leave_out_what_is_open(data, block[start:end], words)
             found.append(Found(data, number, sound, cut, "\n".join(gap), block[start:end]))
             prose.extend(gap)
             gap.clear()
@@ -136,7 +130,7 @@ _LAST_PAIR = re.compile(r"([^\s:：={},，\[\]\"'“”]{1,40})[\"'”]?\s{0,9}[
 _QUOTED = re.compile(r"[\"“'](.*)\Z", re.DOTALL)
 
 
-def _leave_out_what_is_open(data: Any, span: str) -> None:
+def _leave_out_what_is_open(data: Any, span: str, words: Vocabulary) -> None:
     """Takes the last value of a cut object away unless something closes it: 1 may be the beginning of 12.
 
     A quoted value is closed by its quote, a number by what cannot belong to it, a list or object by its
@@ -156,7 +150,7 @@ def _leave_out_what_is_open(data: Any, span: str) -> None:
     if where is not data and isinstance(data, dict) and text.count("{") - text.count("}") > 1:
         # 3 years of a term whose months are still to come
         key = list(data)[-1]
-        if field_of(str(key)).field in ("term", "sentence", "total"):
+        if words.field_of(str(key)) in words.nested:
             data[key] = CUT_OFF
             return
     if pair is None or not _is_closed(pair[2]):
@@ -174,23 +168,24 @@ def _is_closed(value: str) -> bool:
     return bool(re.search(r"[,，;；}\]\n]\s*\Z", value))
 
 
-def _take(block: str, start: int, budget: _Budget) -> tuple[Any, int, bool, bool] | None:
-    """The object at a brace: data, end, whether sound, whether closed; None if no verdict is in it."""
+def _take(block: str, start: int, budget: _Budget, words: Vocabulary) -> tuple[Any, int, bool, bool] | None:
+    """The object at a brace: data, end, whether sound, whether closed; None if nothing of an answer is in
+    it."""
     try:
         data, end = _decoder.raw_decode(block, start)
     except (ValueError, RecursionError):
         pass
     else:
-        return (data, end, True, True) if _speaks(data) else None
+        return (data, end, True, True) if _speaks(data, words) else None
     following = block[start + 1 : start + 12].lstrip(" \\\n")
     if following.startswith("{"):
         return None  # {{...}} or \boxed{\{...\}}: the inner brace is tried next
-    end, closed = _end(block, start)
-    data = _mend(block[start:end], budget)
+    end, closed = _end(block, start, words)
+    data = _mend(block[start:end], budget, words)
     return None if data is None else (data, end, False, closed)
 
 
-def _end(block: str, start: int) -> tuple[int, bool]:
+def _end(block: str, start: int, words: Vocabulary) -> tuple[int, bool]:
     """Where a broken object ends, and whether a brace closes it. Quotes are not trusted here."""
     limit = min(len(block), start + _LONGEST_OBJECT)
     depth = 0
@@ -200,14 +195,14 @@ def _end(block: str, start: int) -> tuple[int, bool]:
             return match.end(), True
         if depth > _DEEPEST:
             break
-    another = _NEXT_OBJECT.search(block, start + 1, limit) or _PROSE_BEHIND.search(block, start + 1, limit)
+    another = words.begins.search(block, start + 1, limit) or words.last_field.search(block, start + 1, limit)
     if another is None:
         return limit, False
-    return (another.end() if another.re is _PROSE_BEHIND else another.start() + 1), False
+    return (another.end() if another.re is words.last_field else another.start() + 1), False
 
 
-def _mend(span: str, budget: _Budget) -> Any:
-    """The data of a broken object, None if there is nothing of a verdict in it."""
+def _mend(span: str, budget: _Budget, words: Vocabulary) -> Any:
+    """The data of a broken object, None if there is nothing of an answer in it."""
     if ":" not in span and "：" not in span and "=" not in span:
         return None
     candidate = _unescape(span) if "\\" in span else span
@@ -221,16 +216,16 @@ def _mend(span: str, budget: _Budget) -> Any:
             budget.mended -= len(candidate)
             if budget.mended < 0 or candidate.count("{") + candidate.count("[") > 2 * _DEEPEST:
                 break
-        data = attempt(candidate)
-        if data is not None and _fields(data) > _fields(best):
+        data = attempt(candidate, words)
+        if data is not None and _fields(data, words) > _fields(best, words):
             best = data
-        if _fields(best) >= 3:
+        if _fields(best, words) >= 3:
             break
-    if _fields(best) < 4:
-        lines = labelled(candidate[:_LONGEST_LABELLED])
-        if lines and _fields(lines[0]) > _fields(best):
+    if _fields(best, words) < 4:
+        lines = labelled(candidate[:_LONGEST_LABELLED], words)
+        if lines and _fields(lines[0], words) > _fields(best, words):
             best = lines[0] if len(lines) == 1 else lines
-    return best if best is not None and _speaks(best) else None
+    return best if best is not None and _speaks(best, words) else None
 
 
 def _unescape(span: str) -> str:
@@ -245,31 +240,34 @@ def _unescape(span: str) -> str:
     return _LITERAL_ESCAPE.sub(plain_character, span)
 
 
-def _strict(span: str) -> Any:
+def _strict(span: str, words: Vocabulary) -> Any:
+    del words
     try:
         return _decoder.decode(span)
     except (ValueError, RecursionError):
         return None
 
 
-def _strict_ascii(span: str) -> Any:
+def _strict_ascii(span: str, words: Vocabulary) -> Any:
     changed = ascii_punctuation(span)
-    return None if changed == span else _strict(changed)
+    return None if changed == span else _strict(changed, words)
 
 
-def _repaired(span: str) -> Any:
+def _repaired(span: str, words: Vocabulary) -> Any:
     from json_repair import loads  # noqa: PLC0415 - most answers are sound and need none of it
 
     try:
         data = loads(span, skip_json_loads=True)
     except (ValueError, RecursionError, IndexError, TypeError, KeyError, AttributeError):
         return None
-    return _as_written(data, span) if isinstance(data, dict) else data if isinstance(data, list) else None
+    return (
+        _as_written(data, span, words) if isinstance(data, dict) else data if isinstance(data, list) else None
+    )
 
 
-def _repaired_ascii(span: str) -> Any:
+def _repaired_ascii(span: str, words: Vocabulary) -> Any:
     changed = ascii_punctuation(span)
-    return None if changed == span else _repaired(changed)
+    return None if changed == span else _repaired(changed, words)
 
 
 _VALUE = r"(?:[\"'“”\s]{0,6}[:：=]\s{0,4}|[\"'”]\s{0,4})((?:[^,，}\n]|[,，](?=\d)){1,40})"
@@ -283,15 +281,15 @@ _SAYS_MORE = re.compile(r"[\d零一二两三四五六七八九十百年月或至
 _LAST_VALUE = re.compile(r"[,，]\s{0,9}[\"'“]?([^:：,，{}\[\]\"'“”]{1,20})[\"'”]?\s{0,9}\}?\s{0,9}\Z")
 
 
-def _as_written(data: dict[str, Any], span: str) -> dict[str, Any]:
+def _as_written(data: dict[str, Any], span: str, words: Vocabulary) -> dict[str, Any]:
     """Puts back what the repair cuts off: the rest of `180+36`, a key's second value, a value without key."""
-    if not any(field_of(key).field == "term" for key in data):
+    if not any(words.field_of(key) in words.amounts for key in data):
         last = _LAST_VALUE.search(span)
-        if last and read_term(last[1]).months is not None:
+        if last and words.read_amount(last[1]) is not None:
             data["?"] = last[1]
     for key, value in data.items():
-        field = field_of(key).field
-        if field not in ("term", "penalty", "guilty") or isinstance(value, bool):
+        field = words.field_of(key)
+        if field not in words.watched or isinstance(value, bool):
             continue
         values = [
             _A_COMMENT.split(m[1])[0].strip(" \t\"'“”;；")
@@ -299,35 +297,35 @@ def _as_written(data: dict[str, Any], span: str) -> dict[str, Any]:
         ]
         if len(set(values)) > 1:
             data[key] = Doubled(values)
-        elif field == "term" and isinstance(value, str):
+        elif field in words.amounts and isinstance(value, str):
             at = re.search(r"(?<![\w-])" + re.escape(key) + r"[\"'”]?\s{0,4}[:：=]\s{0,4}", span)
             goes_on = _GOES_ON.match(span[at.end() : at.end() + 90]) if at else None
             if goes_on and _SAYS_MORE.search(goes_on[2]):
                 data[key] = goes_on[1] + goes_on[2]
             else:
                 data[key] = _A_COMMENT.split(value)[0].strip()
-        elif field == "term" and isinstance(value, (int, float)) and values and values[0]:
-            data[key] = value if read_term(values[0]).months == value else values[0]
+        elif field in words.amounts and isinstance(value, (int, float)) and values and values[0]:
+            data[key] = value if words.read_amount(values[0]) == value else values[0]
     return data
 
 
-def _fields(data: Any) -> int:
-    """How many fields of a verdict are known at the top of an object (or of the first of a list)."""
+def _fields(data: Any, words: Vocabulary) -> int:
+    """How many fields of the answer are known at the top of an object (or of the first of a list)."""
     if isinstance(data, list):
-        return max((_fields(d) for d in data[:5] if isinstance(d, dict)), default=0)
+        return max((_fields(d, words) for d in data[:5] if isinstance(d, dict)), default=0)
     if not isinstance(data, dict):
         return 0
-    return len({f for k in list(data)[:60] if (f := field_of(str(k)).field) and f != "owner"})
+    return len({words.field_of(str(key)) for key in list(data)[:60] if words.holds(key)})
 
 
-def _speaks(data: Any, depth: int = 0) -> bool:
-    """Whether anything of a verdict is in the data, at any depth within reason."""
+def _speaks(data: Any, words: Vocabulary, depth: int = 0) -> bool:
+    """Whether anything of an answer is in the data, at any depth within reason."""
     if depth > 6:
         return False
     if isinstance(data, dict):
-        if _fields(data):
+        if _fields(data, words):
             return True
-        return any(_speaks(v, depth + 1) for v in list(data.values())[:60])
+        return any(_speaks(v, words, depth + 1) for v in list(data.values())[:60])
     if isinstance(data, list):
-        return any(_speaks(v, depth + 1) for v in data[:60])
+        return any(_speaks(v, words, depth + 1) for v in data[:60])
     return False

@@ -1,16 +1,16 @@
-"""Verdicts written as labelled lines: lists, tables, YAML, XML, and objects too broken for any JSON reader.
+"""Answers written as labelled lines: lists, tables, YAML, XML, and objects too broken for any JSON reader.
 
     **罪名**：盗窃罪 / - 刑期: 36 / | 刑期 | 36 | / <刑期>36</刑期> / 罪名=盗窃罪；刑期=36
 
-A label is whatever stands before a colon (or its like) and is understood by `fields.field_of`; its value
-runs to the end of the line or to the next label. A label that comes again opens the next verdict.
+A label is whatever stands before a colon (or its like) and is understood by the vocabulary; its value
+runs to the end of the line or to the next label. A label that comes again opens the next answer.
 """
 
 from __future__ import annotations
 
 import re
 
-from judifair.answers.fields import field_of
+from evenhand.audit.answers.vocabulary import Vocabulary
 
 _LABEL = re.compile(
     r"(?P<key>[^\s:：=|,，。；;{}\[\]<>\"'“”「」*`#\\/]{1,20}(?: [A-Za-z]{2,12}){0,2})"
@@ -28,17 +28,17 @@ _LONGEST_VALUE = 400
 _LONGEST_NEXT_LINE = 30
 
 
-def labelled(text: str) -> list[dict[str, object]]:
+def labelled(text: str, words: Vocabulary) -> list[dict[str, object]]:
     """The labelled values of a text as objects, in order; labels that are not understood are left out."""
     text = text[:_LONGEST]
-    table = _rows(text) if "|" in text else []
+    table = _rows(text, words) if "|" in text else []
     if table:
         return table
     labels = []
     for i, match in enumerate(_LABEL.finditer(text)):
         if i >= _MOST_LABELS:
             break
-        if field_of(match["key"]).field not in (None, "owner") and _is_a_label(text, match):
+        if words.holds(match["key"]) and _is_a_label(text, match):
             labels.append(match)
     objects: list[dict[str, object]] = []
     current: dict[str, object] = {}
@@ -54,13 +54,13 @@ def labelled(text: str) -> list[dict[str, object]]:
     return objects
 
 
-def _rows(text: str) -> list[dict[str, object]]:
-    """The rows of a table whose head names at least three fields of a verdict."""
+def _rows(text: str, words: Vocabulary) -> list[dict[str, object]]:
+    """The rows of a table whose head names fields of the answer."""
     head: list[str] = []
     rows: list[dict[str, object]] = []
     for line in text.split("\n", _MOST_LABELS)[:_MOST_LABELS]:
         cells = [c.strip(_MARGIN) for c in line.strip().strip("|").split("|")] if "|" in line else []
-        if not head and sum(field_of(c).field not in (None, "owner", "crime") for c in cells[:20]) >= 3:
+        if not head and sum(words.heads(c) for c in cells[:20]) >= words.table_columns:
             head = cells
         elif head and len(cells) == len(head) and not _RULE.fullmatch(line):
             rows.append(dict(zip(head, cells, strict=True)))
