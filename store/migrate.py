@@ -22,10 +22,15 @@ _FILE = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 
 @dataclass(frozen=True, slots=True)
 class MigrationSet:
-    """The migrations of one room: its name, and the folder that holds its `NNNN_name.sql` files."""
+    """The migrations of one room: its name, and the folder that holds its `NNNN_name.sql` files.
+
+    Where one folder serves several rooms, `schema` replaces `{schema}` in its files: the name of a DuckDB
+    schema.
+    """
 
     room: str
     folder: Path
+    schema: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,12 @@ class Migration:
     number: int
     name: str
     path: Path
+    schema: str | None = None
+
+    def sql(self) -> str:
+        """The statements."""
+        text = self.path.read_text(encoding="utf-8")
+        return text if self.schema is None else text.replace("{schema}", quoted(self.schema))
 
 
 STORE = MigrationSet("store", Path(__file__).parent / "migrations")
@@ -53,7 +64,7 @@ def read(migrations: MigrationSet) -> list[Migration]:
         match = _FILE.fullmatch(path.name)
         if match is None:
             raise ValueError(f"{path}: a migration is named NNNN_name.sql")
-        found.append(Migration(migrations.room, int(match.group(1)), match.group(2), path))
+        found.append(Migration(migrations.room, int(match.group(1)), match.group(2), path, migrations.schema))
     if [migration.number for migration in found] != list(range(1, len(found) + 1)):
         raise ValueError(
             f"{migrations.folder}: the migrations must be numbered 0001, 0002, ... without a gap"
@@ -117,7 +128,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, sets: Sequence[MigrationSet])
                 "CREATE TABLE IF NOT EXISTS migrations (room VARCHAR, number INTEGER, "
                 "name VARCHAR, applied_at TIMESTAMP, PRIMARY KEY (room, number))"
             )
-            connection.execute(migration.path.read_text(encoding="utf-8"))
+            connection.execute(migration.sql())
             connection.execute(
                 "INSERT INTO migrations VALUES (?, ?, ?, now() AT TIME ZONE 'UTC')",
                 [migration.room, migration.number, migration.name],
@@ -127,6 +138,11 @@ def migrate(connection: duckdb.DuckDBPyConnection, sets: Sequence[MigrationSet])
             connection.execute("ROLLBACK")
             raise
     return needed
+
+
+def quoted(name: str) -> str:
+    """A name as SQL takes it, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _with_store(sets: Sequence[MigrationSet]) -> list[MigrationSet]:

@@ -1,1 +1,46 @@
-"""The contract of an audit."""
+"""The contract of an audit: what a domain is, and the general implementation of what follows from it."""
+
+from evenhand.audit.cases import Case
+from evenhand.audit.domain import Domain
+from evenhand.audit.forms import AnswerField, AnswerForm
+from evenhand.audit.labels import Label, LabelValue
+from evenhand.audit.outcomes import (
+    KINDS,
+    Amount,
+    Class,
+    Classes,
+    OneClass,
+    Ordinal,
+    Outcome,
+    Probability,
+    Value,
+    YesNo,
+)
+from evenhand.audit.prompts import BASE_ARM, Prompt
+from evenhand.audit.readings import MISSING, Reading
+from evenhand.audit.registry import find, names
+
+__all__ = [
+    "BASE_ARM",
+    "KINDS",
+    "MISSING",
+    "Amount",
+    "AnswerField",
+    "AnswerForm",
+    "Case",
+    "Class",
+    "Classes",
+    "Domain",
+    "Label",
+    "LabelValue",
+    "OneClass",
+    "Ordinal",
+    "Outcome",
+    "Probability",
+    "Prompt",
+    "Reading",
+    "Value",
+    "YesNo",
+    "find",
+    "names",
+]

@@ -1,0 +1,188 @@
+"""What may stand in the files of a domain that is a folder: pydantic models, one for each file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field, JsonValue, field_validator, model_validator
+
+from evenhand.audit.forms import LONGEST_TEXT
+from evenhand.audit.labels import Treatment
+from evenhand.audit.names import Names
+from evenhand.audit.outcomes import Identifier, Outcome, Strict
+
+Design = Literal["counterfactual", "groups"]
+
+
+class AnswerFieldTable(Strict):
+    """`[[answer]]`: one key of the JSON object that is asked for."""
+
+    field: str = Field(min_length=1)
+    outcome: str | None = None
+    synonyms: tuple[str, ...] = ()
+    units: Mapping[str, float] = Field(default_factory=dict)
+    max_length: int = Field(default=LONGEST_TEXT, ge=1, le=20_000)
+
+
+class AttributeTable(Strict):
+    """`[[attributes]]`: a way of grouping cases. `unidentified` groups are listed and not compared."""
+
+    name: Identifier
+    title: Names = Field(default_factory=dict)
+    groups: tuple[str, ...] = Field(min_length=2)
+    unidentified: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _known(self) -> AttributeTable:
+        for group in self.unidentified:
+            if group not in self.groups:
+                raise ValueError(f"unidentified names '{group}', which is not among the groups")
+        return self
+
+
+class Columns(Strict):
+    """`[columns]`: by which names the cases' file has what a case holds."""
+
+    id: str = "id"
+    text: str = "text"
+    split: str = "split"
+    cluster: str = "cluster"
+    language: str = "language"
+    truth: Mapping[str, str] = Field(default_factory=dict)
+    """Outcome -> column; by default the outcome's name, or a key of the object `truth`."""
+    groups: Mapping[str, str] = Field(default_factory=dict)
+    """Attribute -> column; by default the attribute's name, or a key of the object `groups`."""
+
+
+class DomainFile(Strict):
+    """`domain.toml`."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")
+    title: Names
+    description: str = ""
+    languages: tuple[str, ...] = ("en",)
+    designs: tuple[Design, ...] = ("counterfactual",)
+    outcomes: tuple[Outcome, ...] = Field(min_length=1)
+    answer: tuple[AnswerFieldTable, ...] = ()
+    """By default one field for each outcome, called by its name."""
+    attributes: tuple[AttributeTable, ...] = ()
+    columns: Columns = Field(default_factory=Columns)
+    refusals: tuple[str, ...] = ()
+    """Phrases by which an answer declines, beside those that are known."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> DomainFile:
+        names = [outcome.name for outcome in self.outcomes]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"the outcome '{name}' is described twice")
+        held = [one.outcome for one in self.answer if one.outcome is not None]
+        for name in held:
+            if name not in names:
+                raise ValueError(f"an answer field holds the outcome '{name}', which is not described")
+            if held.count(name) > 1:
+                raise ValueError(f"two answer fields hold the outcome '{name}'")
+        if self.answer:
+            for name in names:
+                if name not in held:
+                    raise ValueError(f"no answer field holds the outcome '{name}'")
+        if "groups" in self.designs and not self.attributes:
+            raise ValueError("the groups design needs [[attributes]]: by what the cases are grouped")
+        return self
+
+
+class ValueTable(Strict):
+    """A value of a label; a plain text is its name and its wording at once."""
+
+    name: str = Field(min_length=1)
+    title: Names = Field(default_factory=dict)
+    wording: str | None = None
+    number: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, given: Any) -> Any:
+        if isinstance(given, bool):
+            raise ValueError("a value is a text, a number or a table")
+        return {"name": str(given)} if isinstance(given, str | int | float) else given
+
+
+class LabelTable(Strict):
+    """`[KEY]` in `labels.toml`."""
+
+    title: Names = Field(default_factory=dict)
+    sentence: str
+    """With {value}."""
+    values: tuple[ValueTable, ...] = Field(min_length=2)
+    reference: str
+    slot: str | None = None
+    """The slot that the sentence fills; the label's key by default."""
+    placebo: str | None = None
+    treatment: Treatment = "categorical"
+    splits: Mapping[str, str] = Field(default_factory=dict)
+
+    @field_validator("reference", mode="before")
+    @classmethod
+    def _text(cls, given: Any) -> Any:
+        return str(given) if isinstance(given, int | float) and not isinstance(given, bool) else given
+
+    @model_validator(mode="after")
+    def _fits(self) -> LabelTable:
+        names = [value.name for value in self.values]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"the value '{name}' is listed twice")
+        if self.reference not in names:
+            raise ValueError(f"reference = '{self.reference}' is not among the values")
+        for what, text in (("sentence", self.sentence), ("placebo", self.placebo)):
+            if text is not None and "{value}" not in text:
+                raise ValueError(f"{what} must hold {{value}}, which the value's wording replaces")
+        if self.treatment != "categorical":
+            for value in self.values:
+                number = value.number if value.number is not None else _number(value.name)
+                if number is None or (self.treatment == "log" and number <= 0):
+                    raise ValueError(
+                        f"treatment = '{self.treatment}' needs numbers"
+                        f"{' above 0' if self.treatment == 'log' else ''}; '{value.name}' is none"
+                    )
+        return self
+
+
+class CaseRow(Strict):
+    """A line of `cases.jsonl`, after the columns have been renamed."""
+
+    id: str
+    text: str
+    split: str | None = None
+    cluster: str | None = None
+    language: str | None = None
+    truth: Mapping[str, JsonValue] = Field(default_factory=dict)
+    groups: Mapping[str, str | int | None] = Field(default_factory=dict)
+    not_applicable: Mapping[str, str] = Field(default_factory=dict)
+
+    @field_validator("id", "split", "cluster", "language", mode="before")
+    @classmethod
+    def _text(cls, given: Any) -> Any:
+        return str(given) if isinstance(given, int) and not isinstance(given, bool) else given
+
+
+class AnswerRow(Strict):
+    """A line of `answers.jsonl`: a raw answer, and what a careful reader makes of it."""
+
+    text: str
+    expected: Mapping[str, JsonValue]
+    """Outcome -> value; null where it must be missing."""
+    comment: str = ""
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def number_of(value: ValueTable) -> float | None:
+    """The value as a number: as stated, or read from its name."""
+    return value.number if value.number is not None else _number(value.name)

@@ -1,0 +1,87 @@
+"""A domain in a study: its schema, and the tables that describe it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from evenhand.audit.outcomes import Amount
+from store.migrate import MigrationSet, migrate, quoted
+from store.sql import registered, transaction
+
+if TYPE_CHECKING:
+    from evenhand.audit.domain import Domain
+    from store import Study
+
+_FOLDER = Path(__file__).parent / "migrations"
+
+
+def migrations(domain: Domain) -> MigrationSet:
+    """The tables of a domain that has no tables of its own kind."""
+    return MigrationSet(f"domain {domain.name}", _FOLDER, domain.schema)
+
+
+def describe(study: Study, domain: Domain) -> None:
+    """Make the domain's tables where they are missing, and write down its outcomes, labels and attributes.
+
+    The whole catalogue is written, also where a build takes a part of it: a study names things in one way.
+    """
+    migrate(study.connection, [migrations(domain)])
+    outcomes = [
+        {
+            "outcome": outcome.name,
+            "kind": outcome.kind,
+            "unit": outcome.unit if isinstance(outcome, Amount) else None,
+            "title": _json(outcome.title),
+            "classes": list(outcome.names()) if hasattr(outcome, "names") else None,
+            "position": position,
+        }
+        for position, outcome in enumerate(domain.outcomes)
+    ]
+    labels = [
+        {
+            "label": label.key,
+            "title": _json(label.names),
+            "treatment": label.treatment,
+            "splits": _json(label.splits),
+            "position": position,
+        }
+        for position, label in enumerate(domain.labels)
+    ]
+    values = [
+        {
+            "label": label.key,
+            "value": value.name,
+            "title": _json(value.names),
+            "number": value.number,
+            "is_reference": value.name == label.reference,
+            "position": position,
+        }
+        for label in domain.labels
+        for position, value in enumerate(label.values)
+    ]
+    attributes = [
+        {
+            "attribute": attribute.name,
+            "group_name": group,
+            "is_identified": group not in attribute.unidentified,
+            "position": position,
+        }
+        for attribute in domain.attributes
+        for position, group in enumerate(attribute.groups)
+    ]
+    tables = {"outcomes": outcomes, "labels": labels, "label_values": values, "attributes": attributes}
+    with transaction(study.connection) as connection:
+        for table, rows in tables.items():
+            into = f"{quoted(domain.schema)}.{table}"
+            connection.execute(f"DELETE FROM {into}")
+            if rows:
+                with registered(connection, written=pa.Table.from_pylist(rows)):
+                    connection.execute(f"INSERT INTO {into} BY NAME SELECT * FROM written")
+
+
+def _json(found: Any) -> str:
+    return json.dumps(dict(found), ensure_ascii=False)
