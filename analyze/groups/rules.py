@@ -26,6 +26,10 @@ class Rule(StrEnum):
     """Every class of the task."""
 
 
+RULES = tuple(Rule)
+"""The order of the rules wherever scores have an axis for them."""
+
+
 def class_f1(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """F1 of each class, 2 TP / (2 TP + FP + FN), and 0 where a class is neither there nor predicted.
 
@@ -51,9 +55,7 @@ def macro_f1(counts: NDArray[np.float64], rule: Rule) -> NDArray[np.float64]:
     return np.asarray(macro_f1_by_rule(counts, (rule,))[0])
 
 
-def macro_f1_by_rule(
-    counts: NDArray[np.float64], rules: tuple[Rule, ...] = tuple(Rule)
-) -> NDArray[np.float64]:
+def macro_f1_by_rule(counts: NDArray[np.float64], rules: tuple[Rule, ...] = RULES) -> NDArray[np.float64]:
     """The same for several rules at once: (rules, ...)."""
     f1 = class_f1(counts)
     supported = counts[..., SUPPORT, :] > 0

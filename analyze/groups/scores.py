@@ -11,9 +11,7 @@ from analyze.groups.counts import Panel, counts_of_cells, group_sums, panel
 from analyze.groups.data import Attribute, Bools, Floats, GroupData, Ints, Predictions, Variant
 from analyze.groups.inference.bootstrap import bootstrap
 from analyze.groups.reweighting import reweighted_f1
-from analyze.groups.rules import Rule, macro_f1_by_rule, micro_f1
-
-RULES = tuple(Rule)
+from analyze.groups.rules import RULES, Rule, macro_f1_by_rule, micro_f1
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from analyze.groups.counts import Panel, group_sums, panel
 from analyze.groups.data import Floats, GroupData, Ints, Predictions, Variant
 from analyze.groups.disparity import TIE, average, summarize
 from analyze.groups.inference.bootstrap import NO_INTERVAL, Interval, bootstrap, deviation
-from analyze.groups.rules import Rule, macro_f1_by_rule
+from analyze.groups.rules import RULES, Rule, macro_f1_by_rule
 
 
 class Measure(StrEnum):
@@ -41,9 +41,6 @@ class Difference:
     p: float | None
     """Of the swap test; None where there is nothing to swap."""
     draws: int
-
-
-RULES = tuple(Rule)
 
 
 def compare(

@@ -14,9 +14,8 @@ import numpy as np
 from analyze.groups.data import Floats
 from analyze.groups.disparity import TIE, average, summarize
 from analyze.groups.inference.strata import Permutation
-from analyze.groups.rules import Rule, macro_f1_by_rule
+from analyze.groups.rules import RULES, macro_f1_by_rule
 
-RULES = tuple(Rule)
 DRAWS = 9_999
 
 
