@@ -20,6 +20,7 @@ BENCHMARKS: dict[str, tuple[str, ...]] = {
     "inference": ("benchmarks.analyze_speed", "--inference", "--coding", "corrected"),
     "prefix": ("benchmarks.prefix_order",),
     "calibration": ("benchmarks.calibration.run",),
+    "groups": ("benchmarks.groups_calibration",),
 }
 
 
