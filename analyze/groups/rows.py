@@ -92,6 +92,7 @@ class Disparity:
     p_plain: float | None
     p_within_label: float | None
     p_worst: float | None
+    """Of how far the worst group is below the mean; with two groups the same test as that of GD."""
     p_worst_within_label: float | None
     p_plain_holm: float | None
     """Holm over attributes x (disparity, worst group) of this model, seed, variant and rule."""

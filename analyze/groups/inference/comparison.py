@@ -62,8 +62,10 @@ def compare(
     percentiles would keep it.
 
     Test: if two models are alike, it is chance which of them gave which answer. For each row (or case) all of
-    one model's answers change places with the other's, or not, by a coin. Models with unequal numbers of
-    seeds are tested with the first so many seeds as both have; the difference and its interval use all.
+    one model's answers change places with the other's, or not, by a coin. That is a test of models alike in
+    all respects, seen through one number; it is exact for these, and a rejection alone does not say that
+    this number is what differs: its interval does. Models with unequal numbers of seeds are tested with the
+    first so many seeds as both have; the difference and its interval use all.
 
     Args:
         data: truth and cases.

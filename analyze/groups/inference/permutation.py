@@ -47,7 +47,8 @@ class NullTest:
     p: float
     """The share of draws, the data counted as one, with at least this GD."""
     p_worst: float
-    """The same with a worst group at least as bad."""
+    """The same for how far the worst group is below the mean of the groups. The worst score itself would be
+    the weaker statistic: where the worst group is the largest, shuffled groups all score about like it."""
     floor: float
     """Mean GD of the shuffles: what to expect if no group differs."""
     floor_rms: float
@@ -76,16 +77,16 @@ def against(observed: Floats, shuffled: Floats, share_fixed: float) -> NullTest 
     if (np.count_nonzero(~np.isnan(observed), axis=1) < 2).all():
         return None
     real, drawn = summarize(observed), summarize(shuffled)
-    gd, worst = average(real.gd), average(real.worst)
-    null_gd, null_worst = _over_seeds(drawn.gd), _over_seeds(drawn.worst)
+    gd, shortfall = average(real.gd), average(real.mean - real.worst)
+    null_gd, null_shortfall = _over_seeds(drawn.gd), _over_seeds(drawn.mean - drawn.worst)
     draws = len(shuffled)
     return NullTest(
         p=(1 + int(np.count_nonzero(null_gd >= gd - TIE))) / (1 + draws),
-        p_worst=(1 + int(np.count_nonzero(null_worst <= worst + TIE))) / (1 + draws),
+        p_worst=(1 + int(np.count_nonzero(null_shortfall >= shortfall - TIE))) / (1 + draws),
         floor=float(null_gd.mean()),
         floor_rms=float(np.sqrt(np.square(null_gd).mean())),
         floor_95=float(np.quantile(null_gd, 0.95)),
-        worst_floor=float(null_worst.mean()),
+        worst_floor=float(_over_seeds(drawn.worst).mean()),
         share_fixed=share_fixed,
         draws=draws,
     )
