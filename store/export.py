@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import datetime as dt
-import json
+import decimal
 import math
 import os
 import re
@@ -20,9 +20,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from store import reach, readonly
+from store import reach, readonly, values
 from store.errors import BadInput
-from store.readonly import Reading, jsonable
+from store.readonly import Reading
 from store.study import Study
 
 FORMATS = (".parquet", ".csv", ".xlsx")
@@ -31,7 +31,11 @@ EXCEL_ROWS, EXCEL_COLUMNS, EXCEL_CELL = 1_048_576, 16_384, 32_767
 EXCEL_CUT = " ...[cut: Excel holds 32,767 characters]"
 
 _FORMULA = re.compile(r"[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_HARMLESS = re.compile(
+    r"[+-]?\d+(\.\d+)?"  # a number
+    r"|-inf(inity)?"
+    r"|(-?\d+ (years?|months?|days?) ?)*(-?\d{2,}:\d\d:\d\d(\.\d+)?)?"  # a duration
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,9 @@ def _csv(result: Reading, out: Path, *, formula_safe: bool) -> tuple[int, int, i
 
     def cell(value: Any) -> Any:
         nonlocal guarded
-        text = _text(value) if not isinstance(value, int | float) or isinstance(value, bool) else value
+        text = (
+            values.as_text(value) if not isinstance(value, int | float) or isinstance(value, bool) else value
+        )
         if formula_safe and isinstance(text, str) and _is_formula(text):
             guarded += 1
             return "'" + text
@@ -153,7 +159,7 @@ def _csv(result: Reading, out: Path, *, formula_safe: bool) -> tuple[int, int, i
         writer = csv.writer(file)
         writer.writerow(cell(name) for name in result.schema.names)
         for batch in result.batches:
-            for row in readonly.tuples(batch):
+            for row in values.rows(batch):
                 writer.writerow(cell(value) for value in row)
             rows += batch.num_rows
     return rows, guarded, 0
@@ -175,6 +181,7 @@ def _excel(result: Reading, out: Path) -> tuple[int, int, int]:
         quoted = book.add_format({"quote_prefix": True})
         dates = book.add_format({"num_format": "yyyy-mm-dd"})
         times = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
+        clock = book.add_format({"num_format": "hh:mm:ss"})
         sheet.freeze_panes(1, 0)
         for place, name in enumerate(result.schema.names):
             sheet.write_string(0, place, name, bold)
@@ -184,20 +191,24 @@ def _excel(result: Reading, out: Path) -> tuple[int, int, int]:
                     f"the result has more than the {EXCEL_ROWS - 1:,} rows that Excel holds",
                     hint="Narrow it, or export to .parquet or .csv.",
                 )
-            for row in readonly.tuples(batch):
+            for row in values.rows(batch):
                 rows += 1
                 for place, value in enumerate(row):
                     if value is None:
                         continue
-                    if isinstance(value, bool):
+                    if isinstance(value, decimal.Decimal) and values.fits_double(value):
+                        sheet.write_number(rows, place, float(value))
+                    elif isinstance(value, bool):
                         sheet.write_boolean(rows, place, value)
                     elif isinstance(value, int | float) and math.isfinite(value) and abs(value) < 2**53:
                         sheet.write_number(rows, place, value)
+                    elif isinstance(value, dt.time):
+                        sheet.write_datetime(rows, place, value, clock)
                     elif isinstance(value, dt.date) and value.year >= 1900 and _zoneless(value):
                         has_time = isinstance(value, dt.datetime)
                         sheet.write_datetime(rows, place, value, times if has_time else dates)
                     else:
-                        text = _text(value)
+                        text = values.as_text(value)
                         if len(text) > EXCEL_CELL:
                             text, cut = text[: EXCEL_CELL - len(EXCEL_CUT)] + EXCEL_CUT, cut + 1
                         sheet.write_string(rows, place, text, quoted if _is_formula(text) else None)
@@ -208,15 +219,5 @@ def _zoneless(value: dt.date) -> bool:
     return not isinstance(value, dt.datetime) or value.tzinfo is None
 
 
-def _text(value: Any) -> str:
-    """A value as a cell shows it."""
-    if value is None:
-        return ""
-    plain = jsonable(value)
-    if isinstance(plain, str):
-        return plain
-    return json.dumps(plain if plain is not None else str(value), ensure_ascii=False)
-
-
 def _is_formula(text: str) -> bool:
-    return _FORMULA.match(text) is not None and _NUMBER.fullmatch(text) is None
+    return _FORMULA.match(text) is not None and _HARMLESS.fullmatch(text) is None

@@ -8,19 +8,16 @@ that a result is the same whether it was read from the file or over the socket o
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
-import decimal
-import math
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from store import doorway
+from store import doorway, values
 from store.errors import BadInput
 from store.study import Study, default_memory_limit
 from store.vetting import vet
@@ -40,8 +37,8 @@ class Rows:
     live: bool = False
 
     def objects(self) -> list[dict[str, Any]]:
-        """The rows as JSON objects: times in ISO form, decimals as numbers, bytes in hex, NaN as null."""
-        return [dict(zip(self.columns, map(jsonable, row), strict=True)) for row in self.rows]
+        """The rows as JSON objects, by `store.values.jsonable`."""
+        return [dict(zip(self.columns, map(values.jsonable, row), strict=True)) for row in self.rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,7 @@ class Reading:
         found: list[tuple[Any, ...]] = []
         for batch in self.batches:
             wanted = batch.slice(0, limit + 1 - len(found))
-            found += tuples(wanted)
+            found += values.rows(wanted)
             if len(found) > limit:
                 break
         return Rows(tuple(self.schema.names), found[:limit], len(found) > limit, self.live)
@@ -119,8 +116,10 @@ def reading(
             statement = vet(cursor, sql)
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             timer.start()
-            reader = cursor.sql(statement).to_arrow_reader(BATCH_ROWS)
-            names = _unique(reader.schema.names)
+            asked = cursor.sql(statement)
+            names = _unique(asked.columns)
+            shown = values.faithful(statement, [str(kind) for kind in asked.types])
+            reader = (asked if shown == statement else cursor.sql(shown)).to_arrow_reader(BATCH_ROWS)
             schema = pa.schema(
                 [field.with_name(name) for field, name in zip(reader.schema, names, strict=True)]
             )
@@ -133,25 +132,6 @@ def reading(
         cursor.close()
         if connection is not None:
             connection.close()
-
-
-def jsonable(value: Any) -> Any:
-    """A value of a result as JSON can hold it."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, decimal.Decimal):
-        return jsonable(float(value))
-    if isinstance(value, dt.date | dt.time):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, Mapping):
-        return {str(key): jsonable(inner) for key, inner in value.items()}
-    if isinstance(value, list) or type(value) is tuple:
-        return [jsonable(inner) for inner in value]
-    return str(value)
 
 
 def _open(path: str | os.PathLike[str]) -> duckdb.DuckDBPyConnection:
@@ -197,15 +177,3 @@ def _unique(names: list[str]) -> list[str]:
             candidate, number = f"{name}_{number}", number + 1
         unique.append(candidate)
     return unique
-
-
-def tuples(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
-    """The rows of a batch as Python values."""
-    return zip(*(_values(column) for column in batch.columns), strict=True)
-
-
-def _values(column: pa.Array) -> list[Any]:
-    values: list[Any] = column.to_pylist()
-    if pa.types.is_decimal(column.type) and column.type.scale == 0:
-        return [None if value is None else int(value) for value in values]  # sums of integers are HUGEINT
-    return values

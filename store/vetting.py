@@ -62,6 +62,12 @@ def vet(cursor: duckdb.DuckDBPyConnection, sql: str) -> str:
             function that can do more than read the tables.
     """
     try:
+        sql.encode()
+    except UnicodeEncodeError as error:
+        raise BadInput(
+            f"the SQL is not UTF-8 text (at character {error.start + 1})", hint="Save it as UTF-8."
+        ) from None
+    try:
         statements = duckdb.extract_statements(sql)
     except duckdb.Error as error:
         raise BadInput(f"the SQL cannot be read: {error}") from None

@@ -44,7 +44,7 @@ def command(
         print_json({"path": str(done.path), "rows": done.rows, "live": done.live, "guarded": done.guarded})
         return
     source = ", as the running process has them" if done.live else ""
-    click.echo(f"{done.rows:,} rows in {out}{source}.")
+    click.echo(f"{done.rows:,} row{'' if done.rows == 1 else 's'} in {out}{source}.")
     if done.guarded:
         click.echo(
             f"{done.guarded:,} cells got an apostrophe, so that no spreadsheet runs them (--raw: none)."

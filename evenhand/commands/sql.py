@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import sys
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def command(query: str, db: Path, limit: int | None, timeout: float, as_json: bo
     """
     from store.reach import run_sql  # noqa: PLC0415
 
-    text = sys.stdin.read() if query == "-" else query
+    text = _standard_input() if query == "-" else query
     cap = limit if limit is not None else (JSON_ROWS if as_json else SCREEN_ROWS)
     if not as_json:
         cap = min(cap, MOST_SCREEN_ROWS)
@@ -76,6 +77,18 @@ def command(query: str, db: Path, limit: int | None, timeout: float, as_json: bo
         click.echo(f"The first {cap:,} rows; there are more ({more}).", err=True)
     if rows.live:
         click.echo("Answered by the running process.", err=True)
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        from store.errors import BadInput  # noqa: PLC0415
+
+        raise BadInput(
+            f"The question on standard input is not UTF-8 text (byte {error.start}).",
+            hint="Save it as UTF-8.",
+        ) from None
 
 
 def _print_table(columns: tuple[str, ...] | list[str], rows: list[tuple[object, ...]]) -> None:
@@ -116,7 +129,14 @@ def _print_records(columns: tuple[str, ...] | list[str], rows: list[tuple[object
 
 
 def _shown(cell: object) -> str:
-    text = f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+    if isinstance(cell, float):
+        text = f"{cell:.6g}"
+    elif isinstance(cell, str | int | dt.date | dt.time):
+        text = str(cell)
+    else:
+        from store.values import as_text  # noqa: PLC0415
+
+        text = as_text(cell)
     if len(text) > LONGEST_CELL:
         return f"{text[:LONGEST_CELL]}… [cut: {len(text):,} characters; --json and export give all]"
     return text
