@@ -9,10 +9,12 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
 from evenhand import __version__
+from evenhand.output import OutputLost, guarded
 
 # name -> (module, the line in `evenhand --help`), in the order in which a study goes through them.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -76,32 +78,59 @@ def cli() -> None:
     """
 
 
+WORKING = frozenset(
+    {"demo", "build", "import", "run", "merge", "analyze", "report", "plot", "export", "serve-embedded"}
+)
+"""Commands whose work is in files: they go on where nobody reads what they say."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exit 0 when all went well, 2 for bad input, 1 for work that could not be done."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    with guarded() as outputs:
+        if not words or words[0] not in WORKING or {"--json", "--help", "-h"}.intersection(words):
+            outputs.shows_only()
+        code = _run(words)
+        with suppress(OutputLost):
+            sys.stdout.flush()
+        if lost := outputs.lost():
+            click.echo(f"Error: Standard output cannot be written: {lost}.", err=True)
+            if code == 0 and words and words[0] in WORKING:
+                click.echo("The work is done and stored; only its messages are incomplete.", err=True)
+            code = code or 1
+    sys.exit(code)
+
+
+def _run(words: Sequence[str]) -> int:
+    """Run a command and give its exit code; what is for people to know is printed."""
     from store.errors import EvenhandError  # noqa: PLC0415  (a light module; keeps the order of imports honest)
 
+    for word in words:
+        if any("\udc80" <= letter <= "\udcff" for letter in word):  # bytes that Python could not decode
+            click.echo(f"Error: The argument {word!a} is not UTF-8 text.", err=True)
+            return 2
     try:
-        cli.main(args=arguments, prog_name="evenhand", standalone_mode=False)
+        ended = cli.main(args=words, prog_name="evenhand", standalone_mode=False)
+        return ended if type(ended) is int else 0  # of --help and the like
+    except OutputLost:
+        return 0
+    except SystemExit as stop:
+        if stop.code is None or isinstance(stop.code, int):
+            return stop.code or 0
+        raise
     except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        return stop.exit_code
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Stopped.", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        # `evenhand sql ... | head`: the reader has enough. Point stdout at nothing, or the interpreter's own
-        # flush at exit complains.
-        import os  # noqa: PLC0415
-
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        return 130
     except EvenhandError as error:
         click.echo(f"Error: {error.message}", err=True)
         if error.hint:
             click.echo(error.hint, err=True)
-        sys.exit(error.exit_code)
+        return error.exit_code
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 import shutil
@@ -119,8 +120,29 @@ def typed() -> str:
 
 
 def print_json(document: object) -> None:
-    """Print one JSON document, Chinese as Chinese, dates in ISO form."""
-    click.echo(json.dumps(document, ensure_ascii=False, indent=1, default=str))
+    """Print one JSON document: dates in ISO form, Chinese as Chinese where the output can hold it."""
+    try:
+        text = json.dumps(document, ensure_ascii=False, indent=1, default=str, allow_nan=False)
+    except ValueError:  # NaN and Infinity are no JSON
+        document = _finite(document)
+        text = json.dumps(document, ensure_ascii=False, indent=1, default=str)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except (LookupError, UnicodeEncodeError):
+        # JSON has escapes of its own; those of the output (\\xe9) would be no JSON.
+        text = json.dumps(document, indent=1, default=str)
+    click.echo(text)
+
+
+def _finite(value: Any) -> Any:
+    """The same with null where a number is not finite."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return value
 
 
 def split_list(text: str | None) -> tuple[str, ...] | None:
