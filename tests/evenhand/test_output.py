@@ -48,8 +48,8 @@ def call(
 SHOWING = (
     ["show", "theft-ebike:defendant_sex:女"],
     ["show", "theft-ebike:defendant_sex:女", "--json"],
-    ["sql", "SELECT value, 'é😀' AS mixed FROM queries LIMIT 3"],
-    ["sql", "--json", "SELECT value, 'é😀' AS mixed FROM queries LIMIT 3"],
+    ["sql", "SELECT value, 'é😀' AS mixed FROM queries WHERE value = '女' LIMIT 3"],
+    ["sql", "--json", "SELECT value, 'é😀' AS mixed FROM queries WHERE value = '女' LIMIT 3"],
     ["check", "--json"],
     ["status"],
     ["runs"],
@@ -87,7 +87,7 @@ def test_half_a_pair_of_surrogates_in_an_answer_is_shown_in_json(folder: Path) -
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize(("place", "arguments"), enumerate(SHOWING))
+@pytest.mark.parametrize(("place", "arguments"), [*enumerate(SHOWING)])
 def test_a_full_disk_is_told_in_a_sentence(folder: Path, arguments: list[str], place: int) -> None:
     unbuffered = "1" if place % 2 else ""
     told = call(folder, arguments, shell=">/dev/full", code=1, PYTHONUNBUFFERED=unbuffered).stderr.decode()
