@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
-from analyze import configurations, freshness, tables
+from analyze import configurations, freshness, losses, tables
 from analyze import frame as frames
 from analyze.across import families
 from analyze.across.attributes import Attributes, load_attributes
@@ -33,7 +33,7 @@ from analyze.inference.model import Documents, ModelInference
 from analyze.inference.signs import Signs
 from analyze.metrics import ALL, LabelMetrics, ModelMetric, label_metrics, model_metrics
 from analyze.specification import Specification, Specifications, load
-from store.errors import RunFailed
+from store.errors import BadInput, RunFailed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +66,8 @@ class Analysis:
     cells: tuple[Cell, ...]
     tables: dict[str, pa.Table]
     timings: Timings = field(default_factory=Timings)
+    removed: tuple[Cell, ...] = ()
+    """What was analysed once and went, as none of its answers counts any more."""
 
     def pandas(self, name: str) -> pd.DataFrame:
         """A table as a pandas data frame; nullable, so that missing integers stay integers."""
@@ -167,8 +169,13 @@ def run(
         progress: called after each label.
 
     Raises BadInput for a specification, coding, model or collection that does not fit the study, RunFailed
-    where the results cannot be written or the engines disagree. A study without answers gives empty tables.
+    where the results cannot be written or the engines disagree. Where nothing is left to analyse, the result
+    is empty and the stored tables stay as they are. Nothing is removed that cannot be computed anew
+    (`analyze.losses`): `Analysis.removed` says what went, as none of its answers counts any more.
     """
+    for name, chosen in (("coding", codings), ("model", models), ("collection", collections)):
+        if chosen is not None and not chosen:
+            raise BadInput(f"no {name} is named", hint="Leave the choice out to take all.")
     specs = specifications if isinstance(specifications, Specifications) else load(specifications)
     connection = frames.connection_of(study)
     timings = Timings()
@@ -177,7 +184,9 @@ def run(
     with timings.of("sql"):
         cells = frames.cells(connection, specs, codings=codings, models=models, collections=collections)
         noted = freshness.note(connection, cells)
-        gone = [] if models or collections else _gone(connection, cells, codings or specs.coding_names())
+        removed: list[Cell] = []
+        if cells and freshness.in_a_study(connection) and not (models or collections):
+            removed = losses.gone(connection, codings or specs.coding_names())
     found: dict[str, list[tuple[Cell, Any]]] = {name: [] for name in ROWS}
     inferred: list[tuple[Cell, ModelInference]] = []
     documents = Documents()
@@ -200,13 +209,15 @@ def run(
     with timings.of("writing"):
         results = {name: tables.arrow(Cell, kind, found[name]) for name, kind in ROWS.items()}
         results["analyses"] = tables.arrow(Cell, freshness.Analysed, noted)
-        everything = not (codings or models or collections)
-        together = [*dict.fromkeys(_all_models(cell) for cell in cells)]
-        bodies = [*dict.fromkeys(Body(cell.collection, cell.coding) for cell in cells)]
+        replaced = [*cells, *removed]
+        together = [*dict.fromkeys(_all_models(cell) for cell in replaced)]
+        bodies = [*dict.fromkeys(Body(cell.collection, cell.coding) for cell in replaced)]
         designs = {b.coding: frames.read_designs(connection, specs, b.coding) for b in bodies}
-        models_done = [*dict.fromkeys(OneModel(c.collection, c.coding, c.model) for c in cells)]
+        models_done = [*dict.fromkeys(OneModel(c.collection, c.coding, c.model) for c in replaced)]
+        if freshness.in_a_study(connection):
+            losses.refuse(connection, cells, results)
         with tables.transaction(connection):
-            tables.replace(connection, results, [*cells, *together, *gone], CELL_KEY, everything=everything)
+            tables.replace(connection, results, [*replaced, *together], CELL_KEY)
             doses = {
                 d.label for of_coding in designs.values() for d in of_coding if d.continuous and not d.treated
             }
@@ -217,19 +228,9 @@ def run(
             settle(connection, bodies, {cell: tests.findings.moves for cell, tests in inferred})
             results |= tables.stored(connection, results, ("findings",), cells, CELL_KEY)
             over = across(connection, bodies, designs, known)
-            tables.replace(connection, over, bodies, BODY_KEY, everything=everything)
-            tables.replace(connection, pairs, models_done, MODEL_KEY, everything=everything)
-    return Analysis(specs, tuple(cells), results | over | pairs, timings)
-
-
-def _gone(connection: duckdb.DuckDBPyConnection, cells: Sequence[Cell], codings: Sequence[str]) -> list[Cell]:
-    """What was analysed once and has no answer any more, as its runs were set aside."""
-    rows = connection.execute(
-        "SELECT DISTINCT collection, model, temperature, model_key, coding FROM label_metrics "
-        "WHERE coding IN (SELECT unnest(?))",
-        [list(codings)],
-    ).fetchall()
-    return [cell for row in rows if (cell := Cell(*row)) not in cells]
+            tables.replace(connection, over, bodies, BODY_KEY)
+            tables.replace(connection, pairs, models_done, MODEL_KEY)
+    return Analysis(specs, tuple(cells), results | over | pairs, timings, tuple(removed))
 
 
 def _partners(

@@ -62,7 +62,7 @@ def note(connection: duckdb.DuckDBPyConnection, cells: Sequence[Cell]) -> list[t
 
     Nothing, where the frame's answers are not those of a study's queries.
     """
-    if not _in_a_study(connection):
+    if not in_a_study(connection):
         return []
     now = dt.datetime.now(dt.UTC).replace(tzinfo=None)
     known = {(collection, key): rest for collection, key, *rest in connection.execute(_SETTLED).fetchall()}
@@ -71,14 +71,14 @@ def note(connection: duckdb.DuckDBPyConnection, cells: Sequence[Cell]) -> list[t
 
 def outdated(connection: duckdb.DuckDBPyConnection) -> list[Outdated]:
     """The analyses that are no longer of what the study has. None is told of where nothing was noted."""
-    if not _in_a_study(connection):
+    if not in_a_study(connection):
         return []
     return [Outdated(*row) for row in connection.execute(_OUTDATED).fetchall()]
 
 
 def unanalysed(connection: duckdb.DuckDBPyConnection) -> list[Unanalysed]:
     """The models with answers that an analysis of their collection left out, or that came after it."""
-    if not _in_a_study(connection):
+    if not in_a_study(connection):
         return []
     return [Unanalysed(*row) for row in connection.execute(_UNANALYSED).fetchall()]
 
@@ -88,7 +88,7 @@ def newer(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str, str], i
 
     What was merged in after it bears the date on which it was asked, so the number settled since counts too.
     """
-    if not _in_a_study(connection):
+    if not in_a_study(connection):
         return {}
     found = {(a, b, c): rows for a, b, c, rows in connection.execute(_NEWER).fetchall()}
     for row in outdated(connection):
@@ -97,6 +97,7 @@ def newer(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str, str], i
     return found
 
 
-def _in_a_study(connection: duckdb.DuckDBPyConnection) -> bool:
+def in_a_study(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the frame stands in a study, which says what was asked and which answers count."""
     views = "SELECT count(*) FROM duckdb_views() WHERE view_name = 'latest'"
     return bool(connection.execute(views).fetchall()[0][0])

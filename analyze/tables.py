@@ -101,15 +101,13 @@ def replace(
     tables: Mapping[str, pa.Table],
     keys: Sequence[Any],
     names: Sequence[str],
-    *,
-    everything: bool,
 ) -> None:
     """Put `tables` (name -> rows) in the place of what was there; to be called within a transaction.
 
-    Old rows whose columns `names` equal those of one of `keys` go; with `everything`, all do.
+    Old rows whose columns `names` equal those of one of `keys` go, and no others.
     """
     listed = ", ".join(names)
-    where = "" if everything else f"WHERE ({listed}) IN (SELECT {listed} FROM replaced_keys)"
+    where = f"WHERE ({listed}) IN (SELECT {listed} FROM replaced_keys)"
     replaced = pa.table({name: pa.array([getattr(key, name) for key in keys], pa.string()) for name in names})
     connection.register("replaced_keys", replaced)
     try:

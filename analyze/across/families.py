@@ -84,4 +84,4 @@ def _count(connection: duckdb.DuckDBPyConnection, body: Body, where: dict[str, s
         for test, threshold, observed, expected, n in connection.sql(_SUMS, params=where).fetchall()
     ]
     rows = {"global_tests": tables.arrow(Cell, GlobalTest, [(cell, row) for row in found])}
-    tables.replace(connection, rows, [cell], ("collection", "model_key", "coding"), everything=False)
+    tables.replace(connection, rows, [cell], ("collection", "model_key", "coding"))

@@ -117,7 +117,7 @@ def compare(
             found[name] += [(pair, row) for row in rows]
     results = {name: tables.arrow(Pair, kind, found[name]) for name, kind in ROWS.items()}
     with tables.transaction(connection):
-        tables.replace(connection, results, pairs, PAIR_KEY, everything=False)
+        tables.replace(connection, results, pairs, PAIR_KEY)
     return Comparison(tuple(pairs), results, names)
 
 

@@ -40,7 +40,7 @@ def settle(
                 rows = _detectable(rows, cell, own, family)
         cells = [*dict.fromkeys(cell for cell, _ in rows)]
         new = {"findings": tables.arrow(Cell, FindingRow, rows)}
-        tables.replace(connection, new, cells, _KEY, everything=False)
+        tables.replace(connection, new, cells, _KEY)
 
 
 def _row(one: Finding) -> FindingRow:

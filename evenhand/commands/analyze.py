@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,13 @@ from evenhand.commands.options import (
     json_option,
     open_study,
     print_json,
+    sentence,
     specifications_option,
     split_list,
 )
 
 if TYPE_CHECKING:
+    from judifair.unknown_labels import Unknown
     from store import Study
 
 
@@ -27,6 +30,9 @@ def attributes_path() -> Path:
 
     return Path(judifair.__file__).parent / "models.toml"
 
+
+_SHOWN = 8
+"""Unknown labels that a message names."""
 
 CODINGS = {"published": ("published",), "corrected": ("corrected",), "both": ("corrected", "published")}
 
@@ -71,12 +77,13 @@ def command(
 
     Each answer becomes a verdict; each variant of each label is regressed with document fixed effects;
     the results replace earlier ones in `estimates`, `label_metrics` and `model_metrics`, which
-    `evenhand sql` reads. What cannot be estimated gets a row with a note.
+    `evenhand sql` reads. What cannot be estimated gets a row with a note. Earlier results that cannot be
+    computed anew are never removed: an analysis that would lose them refuses, and changes nothing.
     """
     from analyze.report import print_summary, summary_json  # noqa: PLC0415
 
     with open_study(db) as study:
-        analyze_study(
+        notices = analyze_study(
             study,
             specifications,
             codings=CODINGS[coding],
@@ -84,6 +91,8 @@ def command(
             recode=recode,
             attributes=attributes,
         )
+        for notice in notices:
+            sentence(console(stderr=True), notice)
         if as_json:
             print_json(summary_json(study, specifications))
         else:
@@ -98,21 +107,65 @@ def analyze_study(
     models: tuple[str, ...] | None = None,
     recode: bool = False,
     attributes: Path | None = None,
-) -> None:
-    """Code what is not coded yet, then estimate. Raises `RunFailed` where there is no answer to analyze.
+) -> list[str]:
+    """Code what is not coded yet, then estimate. Gives what a person should know besides the results.
 
-    `attributes` is a file of what is known of models; the domain's own unless given.
+    `attributes` is a file of what is known of models; the domain's own unless given. Whatever is raised, the
+    results of earlier analyses stay as they are.
+
+    Raises:
+        BadInput: the study has answers of labels or values that this installation does not know.
+        RunFailed: there is no answer to analyze.
     """
     import analyze  # noqa: PLC0415
+    from judifair import unknown_labels  # noqa: PLC0415
     from judifair.coding import code  # noqa: PLC0415
-    from store.errors import RunFailed  # noqa: PLC0415
+    from store.errors import BadInput, RunFailed  # noqa: PLC0415
 
+    if models == ():
+        raise BadInput(
+            "--models names no model.", hint="Write them with commas between; without it, all are analyzed."
+        )
+    unknown = unknown_labels.find(study, models)
+    _refuse_unknown([one for one in unknown if one.built])
     code(study, codings, rebuild=recode)
     analysis = analyze.run(
         study, specifications, codings=codings, models=models, attributes=attributes or attributes_path()
     )
     if not analysis.cells:
+        _refuse_unknown(unknown)
         raise RunFailed(
-            f"{study.path} has no answer that counts",
+            f"{study.path} has no answer that counts. Earlier results, if there are any, stay as they are.",
             hint="Ask a model first (`evenhand run MODEL`); `evenhand runs` lists runs that were set aside.",
         )
+    notices = [
+        f"Removed: the results of {cell.model} ({cell.collection}, {cell.coding} coding), as none of its "
+        "answers counts any more. `evenhand runs` lists runs that were set aside."
+        for cell in analysis.removed
+    ]
+    if unknown:
+        notices.append(
+            f"Not analyzed: {_listed(unknown)}. These labels or values came with an import and are not in "
+            "the catalogue (`evenhand labels`)."
+        )
+    return notices
+
+
+def _refuse_unknown(unknown: Sequence[Unknown]) -> None:
+    """Raise BadInput for answers that this installation would drop."""
+    from evenhand import __version__  # noqa: PLC0415
+    from store.errors import BadInput  # noqa: PLC0415
+
+    if unknown:
+        raise BadInput(
+            f"The study has answers of labels or values that this installation (Evenhand {__version__}) "
+            f"does not know: {_listed(unknown)}. Nothing was analyzed, and earlier results stay as they are.",
+            hint="Analyze the study with the installation that asked them (its judifair/labels.toml has "
+            "them). If they are no longer wanted, build the collection again with the same cases and "
+            "--retire-missing: their answers stay in the study and do not count.",
+        )
+
+
+def _listed(unknown: Sequence[Unknown]) -> str:
+    shown = [f"{one.name} ({one.answers:,} in '{one.collection}')" for one in unknown[:_SHOWN]]
+    return ", ".join(shown) + (f" and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else "")

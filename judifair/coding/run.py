@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ import pyarrow as pa
 from judifair.coding import CODINGS, corrected, designs, published
 from judifair.coding.verdict import CodedVerdict
 from store.errors import BadInput
+from store.sql import transaction
 
 if TYPE_CHECKING:
     import duckdb
@@ -61,8 +63,8 @@ def code(
     """Read every answer that has no verdict yet under the codings; with `rebuild`, all of them anew.
 
     Verdicts of an older version of a coding are always made anew. Each batch is committed, so a run that was
-    stopped goes on where it was. After each, `on_batch(coding, rows so far)` is called. Raises `BadInput` for
-    an unknown coding.
+    stopped goes on where it was; what is made anew is committed together, and the old verdicts stay until
+    then. After each batch, `on_batch(coding, rows so far)` is called. Raises `BadInput` for an unknown coding.
     """
     for coding in codings:
         if coding not in _READERS:
@@ -82,15 +84,22 @@ def _code_one(
 ) -> int:
     reader, writer = study.cursor(), study.cursor()
     try:
-        _begin(writer, coding, anew=rebuild or _is_outdated(reader, coding))
-        read = _Remembering(_READERS[coding])
-        done = 0
-        batches: pa.RecordBatchReader = reader.sql(_TO_CODE, params=[coding]).to_arrow_reader(BATCH_ROWS)
-        for batch in batches:
-            _write(writer, coding, batch, read)
-            done += batch.num_rows
-            if on_batch is not None:
-                on_batch(coding, done)
+        anew = rebuild or _is_outdated(reader, coding)
+        with transaction(writer) if anew else nullcontext():
+            if anew:
+                writer.execute("DELETE FROM verdicts WHERE coding = ?", [coding])
+            writer.execute(
+                "INSERT OR REPLACE INTO coding_versions VALUES (?, ?)", [coding, _VERSIONS[coding]]
+            )
+            read = _Remembering(_READERS[coding])
+            done = 0
+            unread = reader.sql(_TO_CODE, params=[None if anew else coding])
+            batches: pa.RecordBatchReader = unread.to_arrow_reader(BATCH_ROWS)
+            for batch in batches:
+                _write(writer, coding, batch, read)
+                done += batch.num_rows
+                if on_batch is not None:
+                    on_batch(coding, done)
         return done
     finally:
         reader.close()
@@ -114,22 +123,6 @@ def _is_outdated(connection: duckdb.DuckDBPyConnection, coding: str) -> bool:
         {"coding": coding, "version": _VERSIONS[coding]},
     ).fetchall()
     return bool(row[0][0])
-
-
-def _begin(writer: duckdb.DuckDBPyConnection, coding: str, *, anew: bool) -> None:
-    """Notes the version, and in the same transaction removes the verdicts that are to be made anew.
-
-    They are made in batches; a run that is killed goes on with the rest.
-    """
-    writer.begin()
-    try:
-        if anew:
-            writer.execute("DELETE FROM verdicts WHERE coding = ?", [coding])
-        writer.execute("INSERT OR REPLACE INTO coding_versions VALUES (?, ?)", [coding, _VERSIONS[coding]])
-        writer.commit()
-    except BaseException:
-        writer.rollback()
-        raise
 
 
 class _Remembering:

@@ -186,7 +186,10 @@ class Cellar:
         connection.execute(
             "INSERT INTO runs VALUES (?, 'run', 'finished', ?, ?, NULL, '{}')", [str(run), now, now]
         )
-        connection.execute("INSERT INTO collections VALUES (?, 'own', 'wines', ?)", [self.collection, now])
+        connection.execute(
+            "INSERT INTO collections (collection, kind, description, created_at) VALUES (?, 'own', 'wines', ?)",
+            [self.collection, now],
+        )
         queries: dict[str, list[object]] = {
             k: [] for k in ("query_id", "doc_id", "label", "value", "ordinal")
         }

@@ -1,0 +1,11 @@
+-- What was analysed once and has not one answer that counts any more: its runs were set aside, its queries retired.
+SELECT DISTINCT r.collection, r.model, r.temperature, r.model_key, r.coding
+FROM label_metrics AS r
+WHERE r.coding IN (SELECT unnest($codings))
+    AND (r.collection, r.model_key) NOT IN (
+        SELECT (q.collection, l.model_key)
+        FROM latest AS l
+        JOIN queries AS q USING (query_id)
+        WHERE q.retired_at IS NULL
+    )
+ORDER BY ALL
