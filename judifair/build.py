@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 import store
-from judifair import case_files, catalogue, giveaways, prompts, triggers
+from judifair import case_files, catalogue, giveaways, prompts, triggers, wording
 from judifair.case import Case, Truth
 from judifair.catalogue import Label
 from judifair.giveaways import Giveaway
@@ -61,7 +61,7 @@ class Built:
     left_documents: int
     """The documents that these are about."""
     warnings: tuple[str, ...] = ()
-    """Words in the cases that may give away or contradict a value."""
+    """Words in the cases that may give away or contradict a value, and facts told in a case's own words."""
 
 
 def build(
@@ -142,7 +142,7 @@ def check(cases: Sequence[Case], labels: Sequence[Label | str] | None) -> tuple[
     """The labels, where a build of these has something to ask; for before a study is there.
 
     Raises:
-        BadInput: no label, an unknown one, or no case can take any of them.
+        BadInput: no label, an unknown one, no case can take any of them, or a case lacks the slot of one.
     """
     chosen = _labels(labels)
     if not chosen:
@@ -152,6 +152,7 @@ def check(cases: Sequence[Case], labels: Sequence[Label | str] | None) -> tuple[
             "None of these cases can take any of these labels: there is nothing to ask.",
             hint="Choose other labels or other cases; `not_applicable` in a case says why it cannot.",
         )
+    case_files.require(cases, chosen)
     return chosen
 
 
@@ -279,7 +280,25 @@ def _warnings(cases: Sequence[Case], labels: Sequence[Label]) -> tuple[str, ...]
             if found.label in keys:
                 sentences.setdefault(found.sentence, []).append(found)
         warnings += [_warning(case, sentences[place]) for place in sorted(sentences)]
-    return tuple(warnings)
+        warnings += [
+            _own_words(case, label)
+            for label in labels
+            if case.why_not(label) is None and label.key in case.overrides
+        ]
+    return tuple(warning for warning in warnings if warning)
+
+
+def _own_words(case: Case, label: Label) -> str:
+    """What a case tells of a label in its own words; empty where it does not."""
+    override = case.overrides[label.key]
+    told = wording.changed(label, override)
+    if not told:
+        return ""
+    reason = "" if override.same_fact is None else f" It says why that is the same fact: {override.same_fact}"
+    return (
+        f"{case.source}: case '{case.doc_id}' tells {label.key} in its own words ({', '.join(told)}), and "
+        f"the results are tabulated as {label.name_en}.{reason}"
+    )
 
 
 def _warning(case: Case, found: Sequence[Giveaway]) -> str:

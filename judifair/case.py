@@ -46,6 +46,8 @@ class Override:
     frame: str | None = None
     values: Mapping[str, str] = field(default_factory=dict)
     placebo: str | None = None
+    same_fact: str | None = None
+    """Why its words tell the same fact as the label's, where they alone do not show it."""
 
 
 @dataclass(frozen=True, slots=True)

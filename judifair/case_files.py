@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from judifair import catalogue, triggers
+from judifair import catalogue, file_kinds, triggers, wording
 from judifair.case import PENALTIES, WITH_MONTHS, WITHOUT_TERM, Case, Override, Truth
+from judifair.catalogue import Label
+from judifair.language import not_chinese
 from store.errors import BadInput
 from store.prompt import slots
 
@@ -52,6 +54,7 @@ _TRIGGER_KEYS: Mapping[str, type | tuple[type, ...]] = {
     "frame": str,
     "values": dict,
     "placebo": str,
+    "same_fact": str,
 }
 _NAMES = {
     str: "a text",
@@ -84,38 +87,33 @@ def bundled() -> tuple[Case, ...]:
     return tuple(case for chapter in _CHAPTERS for case in read_cases(CASES_FOLDER / f"{chapter}.toml"))
 
 
-def read_cases(path: Path) -> list[Case]:
+def read_cases(path: Path, labels: Iterable[Label] | None = None) -> list[Case]:
     """The cases of a file: `.jsonl` (one JSON object a line) or `.toml` (an array of tables `case`).
 
+    Args:
+        path: the file.
+        labels: those that will be asked; the cases must have their slots. All by default. Where they are not
+            known yet, give none and call `require` later.
+
     Raises:
-        BadInput: the file cannot be read, or anything in it is wrong; the message lists file, line and key.
+        BadInput: the file cannot be read, is of another format, or anything in it is wrong; the message lists
+            file, line and key.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise BadInput(
-            f"The cases in {path} cannot be read: {error.strerror}.", hint="Check the path and its rights."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise BadInput(
-            f"{path} is not UTF-8 (byte {error.start}).", hint="Save it as UTF-8 and try again."
-        ) from error
+    text = file_kinds.read(path)
     rows = _toml_rows(path, text) if path.suffix == ".toml" else _jsonl_rows(path, text)
+    asked = catalogue.load() if labels is None else tuple(labels)
     cases: list[Case] = []
     problems: list[str] = []
     seen: dict[str, str] = {}
     for place, row in rows:
-        case = None if row is None else _case(place, row)
+        case = None if row is None else _case(place, row, asked)
         if case is not None and case.doc_id in seen:
             place.wrong("id", f"'{case.doc_id}' is the id of {seen[case.doc_id]} too", "Give each its own.")
         if case is not None:
             seen.setdefault(case.doc_id, place.source)
             cases.append(case)
         problems += place.problems
-    if problems:
-        more = [f"... and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
-        count = "One problem" if len(problems) == 1 else f"{len(problems)} problems"
-        raise BadInput("\n  ".join([f"{count} in {path}:", *problems[:_SHOWN], *more]))
+    _raise(problems, str(path))
     if not cases:
         form = (
             "a table `[[case]]` for each case"
@@ -126,6 +124,24 @@ def read_cases(path: Path) -> list[Case]:
             f"{path} has no cases.", hint=f"Write {form}; judifair/cases/README.md shows the form."
         )
     return cases
+
+
+def require(cases: Iterable[Case], labels: Iterable[Label]) -> None:
+    """Raise BadInput where a case lacks what one of the labels needs: its slot, or the person it is about."""
+    problems = []
+    asked = tuple(labels)
+    for case in cases:
+        place = _Place(case.source)
+        _check_slots(place, case, asked)
+        problems += place.problems
+    _raise(problems, "the cases")
+
+
+def _raise(problems: Sequence[str], where: str) -> None:
+    if problems:
+        more = [f"... and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
+        count = "One problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise BadInput("\n  ".join([f"{count} in {where}:", *problems[:_SHOWN], *more]))
 
 
 class _Twice(ValueError):
@@ -166,7 +182,7 @@ def _toml_rows(path: Path, text: str) -> Iterator[tuple[_Place, Mapping[str, Any
     try:
         tables = tomllib.loads(text).get("case", [])
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path} is not TOML: {error}.") from error
+        raise BadInput(f"{path} is not TOML: {error}.", hint=file_kinds.FORM) from error
     if not isinstance(tables, list) or not all(isinstance(row, dict) for row in tables):
         raise BadInput(
             f"{path}: key 'case': is no list of tables.", hint="Write `[[case]]`, in two brackets."
@@ -175,7 +191,7 @@ def _toml_rows(path: Path, text: str) -> Iterator[tuple[_Place, Mapping[str, Any
         yield _Place(f"{path}, case {number} ({row.get('id', 'without id')})"), row
 
 
-def _case(place: _Place, row: Mapping[str, Any]) -> Case | None:
+def _case(place: _Place, row: Mapping[str, Any], labels: Sequence[Label]) -> Case | None:
     """The case of a row, or None after noting why there is none."""
     _check_keys(place, "", row, KEYS, _REQUIRED)
     if place.problems:
@@ -194,6 +210,16 @@ def _case(place: _Place, row: Mapping[str, Any]) -> Case | None:
                 f"has {len(row[key]):,} characters",
                 f"{LONGEST:,} at most, as every value is asked with it, and longer texts do not fit many "
                 "models: give what the court found, not the whole file.",
+            )
+        elif row.get(key, "").strip() and (share := not_chinese(row[key])):
+            place.wrong(
+                key,
+                f"of case '{row['id']}' hold hardly any Chinese ({share})"
+                if key == "facts"
+                else f"of case '{row['id']}' holds hardly any Chinese ({share})",
+                "The prompt, the labels and the law are Chinese: an answer to a case in another language "
+                "would be counted as one to a Chinese case. Give the facts in Chinese; there is no domain "
+                "for other languages yet.",
             )
     if row["defendant"].strip() and row["defendant"].strip() not in row["facts"]:
         place.wrong(
@@ -222,7 +248,7 @@ def _case(place: _Place, row: Mapping[str, Any]) -> Case | None:
         source=place.source,
     )
     if not place.problems:
-        _check_slots(place, case)
+        _check_slots(place, case, labels)
     return None if place.problems else case
 
 
@@ -298,19 +324,20 @@ def _overrides(place: _Place, row: Mapping[str, Any]) -> dict[str, Override]:
             continue
         before = len(place.problems)
         _check_keys(place, f"{key}.", entry, _TRIGGER_KEYS, ())
-        for value, wording in entry.get("values", {}).items():
+        for value, words in entry.get("values", {}).items():
             if value not in {known.zh for known in label.values}:
                 known = "、".join(known.zh for known in label.values)
                 place.wrong(f"{key}.values.{value}", "is no value of the label", f"Values are {known}.")
-            elif not isinstance(wording, str):
+            elif not isinstance(words, str):
                 place.wrong(f"{key}.values.{value}", "is not a text", "Write how the value reads.")
         for part in ("frame", "placebo"):
             if isinstance(entry.get(part), str):
                 _check_frame(place, f"{key}.{part}", entry[part])
         if len(place.problems) == before:
-            overrides[label.key] = Override(
-                entry.get("slot"), entry.get("frame"), entry.get("values", {}), entry.get("placebo")
-            )
+            override = Override(**entry)
+            for part, what, fix in wording.problems(label, override):
+                place.wrong(f"{key}.{part}", what, fix)
+            overrides[label.key] = override
     return overrides
 
 
@@ -325,17 +352,22 @@ def _check_frame(place: _Place, key: str, frame: str) -> None:
         place.wrong(key, f"'{frame}' has no {{value}}", "Put {value} where the values differ.")
 
 
-def _check_slots(place: _Place, case: Case) -> None:
-    """Every label that applies has its slot once in the document, and no slot is there for nothing."""
+def _check_slots(place: _Place, case: Case, labels: Sequence[Label]) -> None:
+    """Every label asked that applies has its slot once in the document, and no slot is there for nothing."""
     used: dict[str, str] = {}
+    known: dict[str, None] = {}
+    wanted = {label.key for label in labels}
     for label in catalogue.load():
-        if case.why_not(label) is not None:
+        slot = triggers.of(case, label).slot
+        if case.why_not(label) is None:
+            known.setdefault(slot)
+        if label.key not in wanted or case.why_not(label) is not None:
             continue
         if label.role == "victim" and case.victim is None:
             fix = 'Name the victim, or declare not_applicable = {"victim": "the reason"}.'
             place.wrong("victim", "is missing", fix)
             return
-        used.setdefault(triggers.of(case, label).slot, label.key)
+        used.setdefault(slot, label.key)
     document = case.document
     for slot, label_key in used.items():
         count = len(re.findall(r"\{\{\s*" + re.escape(slot) + r"\s*\}\}", document))
@@ -344,6 +376,6 @@ def _check_slots(place: _Place, case: Case) -> None:
             fix = f"Put {{{{{slot}}}}} once where {label_key} is told, or declare the label not_applicable."
             place.wrong(key, f"has the slot {{{{{slot}}}}} {count} times", fix)
     for slot in slots(document):
-        if slot not in used:
-            fix = f"Slots are {', '.join(used)}."
+        if slot not in known:
+            fix = f"Slots are {', '.join(known)}."
             place.wrong("facts", f"has the slot {{{{{slot}}}}}, which no trigger fills", fix)

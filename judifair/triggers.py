@@ -86,8 +86,12 @@ def _written(frame: str, case: Case, label: Label, wording: str) -> str:
         "victim": case.victim or "",
         "now": "生前" if label.role == "victim" and case.victim_died else "目前",
     }
-    opening = _tables()["people"].get(label.role, "")
-    return frame.format(person=opening.format(**names), **names)
+    return frame.format(person=opening(label).format(**names), **names)
+
+
+def opening(label: Label) -> str:
+    """How a sentence about the person of a label opens, with braces for the names; empty for no person's."""
+    return str(_tables()["people"].get(label.role, ""))
 
 
 def _changed(trigger: Trigger, override: Override) -> Trigger:

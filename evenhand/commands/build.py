@@ -75,13 +75,13 @@ def command(
     Two queries of one document and label differ in one fact alone. Building again adds what is missing, and
     keeps what is not in this build (a case taken out of FILE, say) unless --retire-missing; building with
     another template retires the old queries. Answers stay in any case. A label that cannot apply to a case is
-    left out, and counted.
+    left out, and counted. A case of your own needs the slots of the labels asked, facts in Chinese, and words
+    for a value that tell the label's fact: anything else is refused, with the place.
     """
-    from judifair import build, case_files  # noqa: PLC0415
+    from judifair import build, case_files, catalogue  # noqa: PLC0415
     from judifair.sample import draw  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
 
-    cases = case_files.bundled() if cases_file is None else tuple(case_files.read_cases(cases_file))
     wanted = split_list(labels)
     if wanted == ():
         raise BadInput(
@@ -89,7 +89,14 @@ def command(
             hint="Write them with commas between (--labels defendant_sex,judge_age); without it, all 65.",
         )
     chosen: Sequence[Label | str] | None = wanted
-    if sample or sample_documents is not None or sample_labels is not None:
+    sampled = sample or sample_documents is not None or sample_labels is not None
+    if cases_file is None:
+        cases = case_files.bundled()
+    else:
+        # A case needs the slots of the labels asked; those of a sample are not drawn yet.
+        asked = () if sampled else None if wanted is None else catalogue.resolve(wanted)
+        cases = tuple(case_files.read_cases(cases_file, asked))
+    if sampled:
         drawn = draw(
             cases,
             documents=sample_documents or (min(DOCUMENTS, len(cases)) if cases_file else DOCUMENTS),
@@ -134,5 +141,5 @@ def command(
             "not in this build. They are asked too; the same command with --retire-missing retires them.",
         )
     for warning in built.warnings:
-        out.print(f"Warning: {warning}", markup=False, style="yellow")
+        sentence(out, f"Warning: {warning}", style="yellow")
     out.print(f"Next: evenhand run MODEL --db {db}", markup=False)

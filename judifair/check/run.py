@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judifair.answers.missing import Missing
+from judifair.check import own_words
 from judifair.coding import code, designs
 
 if TYPE_CHECKING:
@@ -130,6 +131,12 @@ CHECKS = (
         "They are stored, and not estimated.",
     ),
     Finding(
+        "own_words",
+        "Facts that a case tells in its own words",
+        "queries",
+        "They are tabulated under the label's name: read each, and see that it tells that fact.",
+    ),
+    Finding(
         "without_truth",
         "Documents whose truth is unknown or odd",
         "documents",
@@ -188,6 +195,9 @@ def _mcnemar_large(lost: int, kept: int) -> float:
 
 def _run(connection: duckdb.DuckDBPyConnection, finding: Finding, parameters: dict[str, Any]) -> Finding:
     statement = _sql(finding.kind)
+    if finding.kind == "own_words":
+        queries = connection.execute(statement, {"collection": parameters["collection"]}).fetchall()
+        return replace(finding, details=tuple(_detail(row) for row in own_words.rows(queries)))
     rows = connection.execute(statement, parameters if "$collection" in statement else None).fetchall()
     make = {"answers_missing": _missing, "uncertain": _uncertain}.get(finding.kind, _detail)
     details = tuple(make(row) for row in rows)
