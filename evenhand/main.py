@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "build": ("build", "Write counterfactual queries into a study."),
     "import": ("import_published", "Bring published predictions into a study."),
     "check": ("check", "List the defects of a data set, with counts and examples."),
+    "labels": ("labels", "List the labels: names, values, reference, quadrant."),
     "show": ("show", "Print one prompt, with its difference from the reference marked."),
     "providers": ("providers", "List providers, models, limits, and which keys are set."),
     "estimate": ("estimate", "Tokens, cost and time of a run before it starts."),

@@ -317,7 +317,7 @@ def _overrides(place: _Place, row: Mapping[str, Any]) -> dict[str, Override]:
         key = f"triggers.{name}"
         label = catalogue.by_key().get(name)
         if label is None:
-            place.wrong(key, "is no label", "judifair/labels.toml lists the labels.")
+            place.wrong(key, "is no label", "`evenhand labels` lists the labels.")
             continue
         if not isinstance(entry, dict):
             place.wrong(key, "is not a table", f"Known keys are {', '.join(_TRIGGER_KEYS)}.")

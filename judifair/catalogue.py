@@ -77,6 +77,11 @@ class Label:
                 return value
         raise KeyError(f"{self.key} has no value {zh!r}")
 
+    def named(self, name: str) -> Value | None:
+        """The value of this name, Chinese or English (in any case); None if the label has none."""
+        wanted = name.strip().casefold()
+        return next((v for v in self.values if wanted in (v.zh.casefold(), v.en.casefold())), None)
+
     def excludes(self, charge: str) -> bool:
         """Whether the label does not apply to a case of this charge: an excluded crime is part of it."""
         return any(crime in charge for crime in self.exclude_crimes)
@@ -110,7 +115,7 @@ def resolve(names: Iterable[str]) -> tuple[Label, ...]:
             import difflib  # noqa: PLC0415  (only on the way out)
 
             near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-            hint = f"Did you mean {', '.join(near)}?" if near else "judifair/labels.toml lists the labels."
+            hint = f"Did you mean {', '.join(near)}?" if near else "`evenhand labels` lists the labels."
             raise BadInput(f"No label is named {name!r}.", hint=hint)
         wanted.add(known[name].key)
     return tuple(label for label in load() if label.key in wanted)

@@ -61,11 +61,14 @@ class Shown:
             "doc_id": self.doc_id,
             "label": self.label,
             "value": self.value,
+            "label_en": _label_en(self.label),
+            "value_en": _value_en(self.label, self.value),
             "retired": self.retired,
             "system_text": self.system_text,
             "user_text": self.user_text,
             "counterpart_id": None if self.counterpart_id is None else str(self.counterpart_id),
             "counterpart_value": self.counterpart_value,
+            "counterpart_value_en": _value_en(self.label, self.counterpart_value),
             "counterpart_text": self.counterpart_text,
             "difference": {"here": self.here, "there": self.there},
         }
@@ -75,9 +78,10 @@ class Shown:
         from rich.text import Text  # noqa: PLC0415  (only where something is printed)
 
         text = Text()
-        text.append(f"{self.collection} / {self.doc_id} / {self.label} = {self.value}", style="bold")
+        value = _both(self.label, self.value)
+        text.append(f"{self.collection} / {self.doc_id} / {self.label} = {value}", style="bold")
         if self.counterpart_id is not None:
-            text.append(f"   beside {self.counterpart_value}")
+            text.append(f"   beside {_both(self.label, self.counterpart_value or '')}")
         if self.retired:
             text.append("   retired: no longer asked", style="yellow")
         text.append(f"\n{self.query_id}\n\n", style="dim")
@@ -91,6 +95,23 @@ class Shown:
             text.append(f"[{self.there}]", style="strike red")
         text.append(self.after)
         return text
+
+
+def _label_en(label: str) -> str | None:
+    known = catalogue.by_key().get(label.removeprefix(PLACEBO))
+    return None if known is None else known.name_en
+
+
+def _value_en(label: str, value: str | None) -> str | None:
+    known = catalogue.by_key().get(label.removeprefix(PLACEBO))
+    named = None if known is None or value is None else known.named(value)
+    return None if named is None else named.en
+
+
+def _both(label: str, value: str) -> str:
+    """A value by its name, and the English one where it has another."""
+    english = _value_en(label, value)
+    return value if english in (None, value) else f"{value} ({english})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +128,8 @@ class _Row:
 
 def show(study: store.Study, query: str) -> Shown:
     """The query named: its id or at least 4 of its first digits, or DOCUMENT, DOCUMENT:LABEL or
-    DOCUMENT:LABEL:VALUE, COLLECTION/ before it where several have the document. The first that fits is shown.
+    DOCUMENT:LABEL:VALUE, COLLECTION/ before it where several have the document. A value may be named in
+    English. The first that fits is shown.
 
     Raises:
         BadInput: no query, or more than one id, fits.
@@ -176,6 +198,8 @@ def _label_and_value(text: str) -> tuple[str | None, str | None]:
     name, _, value = text.removeprefix(prefix).partition(":")
     known = catalogue.by_key().get(name)
     label = prefix + (name if known is None else known.key)
+    if known is not None and (named := known.named(value)) is not None:
+        value = named.zh
     return label or None, value or None
 
 

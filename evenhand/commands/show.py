@@ -13,6 +13,7 @@ from evenhand.commands.options import console, db_option, json_option, print_jso
     epilog="""\b
 Examples:
   evenhand show theft-ebike:defendant_sex:女
+  evenhand show theft-ebike:defendant_sex:female
   evenhand show theft-ebike:judge_age
   evenhand show 1f3c9a
 """
@@ -23,8 +24,9 @@ Examples:
 def command(query: str, db: Path, as_json: bool) -> None:
     """Print one prompt as the model gets it, with its difference from the reference marked.
 
-    QUERY is an id (or the beginning of one), or DOCUMENT, DOCUMENT:LABEL or DOCUMENT:LABEL:VALUE. The text in
-    the first brackets is this prompt's, the one in the second its counterpart's.
+    QUERY is an id (or the beginning of one), or DOCUMENT, DOCUMENT:LABEL or DOCUMENT:LABEL:VALUE, VALUE in
+    Chinese or English (`evenhand labels`). The text in the first brackets is this prompt's, the one in the
+    second its counterpart's.
     """
     from judifair.show import show  # noqa: PLC0415
 

@@ -187,7 +187,8 @@ class Cellar:
             "INSERT INTO runs VALUES (?, 'run', 'finished', ?, ?, NULL, '{}')", [str(run), now, now]
         )
         connection.execute(
-            "INSERT INTO collections (collection, kind, description, created_at) VALUES (?, 'own', 'wines', ?)",
+            "INSERT INTO collections (collection, kind, description, created_at) "
+            "VALUES (?, 'own', 'wines', ?)",
             [self.collection, now],
         )
         queries: dict[str, list[object]] = {
