@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("run", "Put the pending queries to one or more models."),
     "runs": ("runs", "List runs; set one aside."),
     "status": ("status", "Progress of a run, living or ended."),
+    "snapshot": ("snapshot", "Copy a study at any time, also while a run writes."),
     "merge": ("merge", "Bring another study's answers into this one."),
     "analyze": ("analyze", "Estimate effects, inconsistency and error into tables."),
     "report": ("report", "Write the report for readers."),
@@ -80,7 +81,19 @@ def cli() -> None:
 
 
 WORKING = frozenset(
-    {"demo", "build", "import", "run", "merge", "analyze", "report", "plot", "export", "serve-embedded"}
+    {
+        "demo",
+        "build",
+        "import",
+        "run",
+        "merge",
+        "analyze",
+        "report",
+        "plot",
+        "export",
+        "serve-embedded",
+        "snapshot",
+    }
 )
 """Commands whose work is in files: they go on where nobody reads what they say."""
 

@@ -64,6 +64,7 @@ _MODULES = (
     "readonly",
     "rows",
     "runs",
+    "snapshot",
 )
 
 

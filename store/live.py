@@ -16,9 +16,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import duckdb
 import pyarrow as pa
 
-from store import sockets
+from store import snapshot, sockets
 from store.doorway import MEMORY
 from store.errors import BadInput, EvenhandError, RunFailed
 from store.readonly import ROW_LIMIT, TIMEOUT_S, Reading, Rows, reading
@@ -29,6 +30,9 @@ CLIENTS = 4
 PATIENCE_S = 5.0
 """How long a client may take to say what it wants, or to take in a frame beyond the statement's own
 timeout."""
+
+SNAPSHOT_PATIENCE_S = 60.0
+"""As `PATIENCE_S`, where the other side writes a batch of rows to its disk, or reads one from it."""
 
 
 class Server:
@@ -156,10 +160,29 @@ class Server:
                 for batch in result.batches:
                     sockets.send(connection, sockets.ARROW, _packed(result.schema, batch))
             sockets.send_json(connection, {"end": True})
+        elif request.get("do") == "snapshot":
+            self._send_snapshot(connection)
         else:
             raise BadInput(
                 "the running process does not know this request", hint="It may be of another version."
             )
+
+    def _send_snapshot(self, connection: socket.socket) -> None:
+        connection.settimeout(SNAPSHOT_PATIENCE_S)
+        cursor = self._study.cursor()
+        interrupt = cursor.interrupt
+        self._interrupts.add(interrupt)
+        try:
+            for frame in snapshot.frames(snapshot.parts(cursor), _packed):
+                if isinstance(frame, bytes):
+                    sockets.send(connection, sockets.ARROW, frame)
+                else:
+                    sockets.send_json(connection, frame)
+        except duckdb.Error as error:
+            raise RunFailed(f"the study could not be read: {error}") from error
+        finally:
+            self._interrupts.discard(interrupt)
+            cursor.close()
 
 
 @contextlib.contextmanager
@@ -193,6 +216,45 @@ def run_sql(
     """
     with live_reading(path, sql, timeout_s=timeout_s) as result:
         return None if result is None else result.rows(limit)
+
+
+@contextlib.contextmanager
+def live_snapshot(path: str | os.PathLike[str]) -> Iterator[Iterator[snapshot.Part] | None]:
+    """All of a study, from the process that has it open; None if there is none.
+
+    Raises:
+        BadInput: the process does not know the request.
+        RunFailed: it ended, or stopped answering, on the way.
+    """
+    connection = sockets.call(path, PATIENCE_S)
+    if connection is None:
+        yield None
+        return
+    with connection:
+        connection.settimeout(SNAPSHOT_PATIENCE_S)
+        yield _parts(connection)
+
+
+def _parts(connection: socket.socket) -> Iterator[snapshot.Part]:
+    table = ("", "")
+    try:
+        sockets.send_json(connection, {"do": "snapshot"})
+        while True:
+            kind, payload = sockets.receive(connection)
+            if kind == sockets.ARROW:
+                for batch in pa.ipc.open_stream(payload).read_all().to_batches():
+                    yield snapshot.Rows(*table, batch)
+                continue
+            message = _checked(json.loads(payload))
+            if message.get("end"):
+                return
+            if "schema" in message:
+                yield snapshot.Schema(tuple((int(step), str(sql)) for step, sql in message["schema"]))
+            else:
+                schema, name = message["table"]
+                table = (str(schema), str(name))
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise RunFailed(f"the running process stopped answering: {error}", hint="Try again.") from error
 
 
 def status(path: str | os.PathLike[str]) -> dict[str, Any] | None:
