@@ -64,7 +64,8 @@ def code(
 
     Verdicts of an older version of a coding are always made anew. Each batch is committed, so a run that was
     stopped goes on where it was; what is made anew is committed together, and the old verdicts stay until
-    then. After each batch, `on_batch(coding, rows so far)` is called. Raises `BadInput` for an unknown coding.
+    then. After each batch, `on_batch(coding, rows so far)` is called. Raises `BadInput` for an unknown
+    coding.
     """
     for coding in codings:
         if coding not in _READERS:
