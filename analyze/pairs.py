@@ -17,14 +17,18 @@ from analyze.frame import Cell, HoldsConnection, connection_of
 from analyze.specification import Specifications
 from store.errors import BadInput
 
-Which = Literal["all", "changed", "incomplete"]
-"""All pairs; those of which both answers were read and differ; those of which one or both were not."""
+Which = Literal["all", "changed", "incomplete", "unreadable", "declined"]
+"""All pairs; those of which both answers were read and differ; those of which one alone was not, or both for
+different reasons; those with an answer whose text nobody can read; those with one that was declined."""
 
 _PAIRS = (Path(__file__).parent / "pairs.sql").read_text(encoding="utf-8")
 _WHERE: Mapping[str, str] = {
     "all": "true",
     "changed": "differs AND NOT incomplete",
     "incomplete": "incomplete AND (r.missing IS DISTINCT FROM v.missing)",
+    "unreadable": "(r.missing IS NOT NULL AND r.text IS NOT NULL AND NOT r.declined) "
+    "OR (v.missing IS NOT NULL AND v.text IS NOT NULL AND NOT v.declined)",
+    "declined": "r.declined OR v.declined",
 }
 
 
@@ -42,6 +46,8 @@ class Side:
     """Why nothing was read; None where something was."""
     fact: str | None
     """The text in the prompt that the other side has otherwise; None where the prompt is not known."""
+    declined: bool = False
+    """The model would not give an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +69,9 @@ def pairs(
     references: Sequence[str],
     *,
     which: Which = "changed",
-    limit: int = 3,
+    limit: int | None = 3,
 ) -> list[Pair]:
-    """Pairs of a value and its reference, in the order of the cases.
+    """Pairs of a value and its reference, in the order of the cases; all of them where `limit` is None.
 
     Empty where the frame does not say which stored answer a row is of, or the specifications have no
     [inference], which says what is read of an answer.
@@ -80,6 +86,7 @@ def pairs(
         sample=inference.sample,
         kind=inference.kind or "NULL",
         missing=inference.missing or "NULL",
+        declined=inference.declined or "false",
         where=_WHERE[which],
     )
     key = [cell.collection, cell.model_key, cell.coding, label]
@@ -97,8 +104,8 @@ def pairs(
 
 def _pair(row: Sequence[object]) -> Pair:
     doc_id, repeat, *sides = row
-    first, second = sides[:6], sides[6:]
-    own, other = (_fills(side[5]) for side in (first, second))
+    first, second = sides[:7], sides[7:]
+    own, other = (_fills(side[6]) for side in (first, second))
     return Pair(
         str(doc_id),
         int(str(repeat)),
@@ -108,7 +115,7 @@ def _pair(row: Sequence[object]) -> Pair:
 
 
 def _side(parts: Sequence[object], fact: str | None) -> Side:
-    value, text, amount, kind, missing, _ = parts
+    value, text, amount, kind, missing, declined, _ = parts
     return Side(
         value=str(value),
         text=None if text is None else str(text),
@@ -116,6 +123,7 @@ def _side(parts: Sequence[object], fact: str | None) -> Side:
         kind=None if kind is None else str(kind),
         missing=None if missing is None else str(missing),
         fact=fact,
+        declined=bool(declined),
     )
 
 

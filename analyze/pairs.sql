@@ -4,7 +4,7 @@ WITH own AS (
     SELECT
         doc_id, repeat, value, prediction_id,
         CAST(({outcome}) AS DOUBLE) AS amount, CAST(({kind}) AS VARCHAR) AS kind,
-        CAST(({missing}) AS VARCHAR) AS missing
+        CAST(({missing}) AS VARCHAR) AS missing, coalesce(CAST(({declined}) AS BOOLEAN), false) AS declined
     FROM {view}
     WHERE collection = ? AND model_key = ? AND coding = ? AND label = ? AND coalesce(CAST(({sample}) AS BOOLEAN), false)
 ), told AS (
@@ -22,8 +22,8 @@ WITH own AS (
     WHERE list_contains(?, r.value) AND v.value = ?
 )
 SELECT
-    paired.doc_id, repeat, r.value, r.text, r.amount, r.kind, r.missing, r.fills,
-    v.value, v.text, v.amount, v.kind, v.missing, v.fills
+    paired.doc_id, repeat, r.value, r.text, r.amount, r.kind, r.missing, r.declined, r.fills,
+    v.value, v.text, v.amount, v.kind, v.missing, v.declined, v.fills
 FROM paired
 LEFT JOIN documents AS d ON d.collection = ? AND d.doc_id = paired.doc_id
 WHERE {where}

@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check", "List the defects of a data set, with counts and examples."),
     "labels": ("labels", "List the labels: names, values, reference, quadrant."),
     "show": ("show", "Print one prompt, with its difference from the reference marked."),
+    "pairs": ("pairs", "Show pairs of answers between which one fact was changed."),
     "providers": ("providers", "List providers, models, limits, and which keys are set."),
     "estimate": ("estimate", "Tokens, cost and time of a run before it starts."),
     "run": ("run", "Put the pending queries to one or more models."),

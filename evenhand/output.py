@@ -10,12 +10,30 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any, TextIO
 
 _CLOSED = "it is closed"
+
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    """A text of others as it can be shown: what a terminal would obey, or nobody would see, as escapes.
+
+    A model may answer with terminal escape sequences, or with marks that turn the direction of writing.
+    """
+    return _UNSEEN.sub(lambda found: _escaped(found.group()), text)
+
+
+def _escaped(letter: str) -> str:
+    return f"\\x{ord(letter):02x}" if ord(letter) < 256 else f"\\u{ord(letter):04x}"
 
 
 class OutputLost(BaseException):

@@ -12,7 +12,7 @@ import store
 from judifair import catalogue
 from judifair.build import PLACEBO
 from store.errors import BadInput
-from store.prompt import render
+from store.prompt import difference, render
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -138,7 +138,7 @@ def show(study: store.Study, query: str) -> Shown:
     other = _counterpart(study, row)
     if other is None:
         return _shown(row, None, (row.user_text, "", "", ""))
-    return _shown(row, other, _difference(row.user_text, other.user_text))
+    return _shown(row, other, difference(row.user_text, other.user_text))
 
 
 def _shown(row: _Row, other: _Row | None, parts: tuple[str, str, str, str]) -> Shown:
@@ -158,15 +158,6 @@ def _shown(row: _Row, other: _Row | None, parts: tuple[str, str, str, str]) -> S
         after=after,
         retired=row.retired,
     )
-
-
-def _difference(here: str, there: str) -> tuple[str, str, str, str]:
-    """What both begin with, what each has alone, what both end with."""
-    shorter = min(len(here), len(there))
-    start = next((i for i in range(shorter) if here[i] != there[i]), shorter)
-    end = next((i for i in range(shorter - start) if here[-1 - i] != there[-1 - i]), shorter - start)
-    cut_here, cut_there = len(here) - end, len(there) - end
-    return here[:start], here[start:cut_here], there[start:cut_there], here[cut_here:]
 
 
 def _find(study: store.Study, query: str) -> _Row:

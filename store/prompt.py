@@ -100,3 +100,12 @@ def fill(text: str, fills: Mapping[str, str]) -> str:
 def render(template_user_text: str, document_text: str, fills: Mapping[str, str]) -> str:
     """The user message: the template, with `{{document}}` the filled document and other slots filled too."""
     return Slotted(template_user_text).around(Slotted(document_text)).fill(fills)
+
+
+def difference(here: str, there: str) -> tuple[str, str, str, str]:
+    """What both texts begin with, what each has alone, what both end with."""
+    shorter = min(len(here), len(there))
+    start = next((i for i in range(shorter) if here[i] != there[i]), shorter)
+    end = next((i for i in range(shorter - start) if here[-1 - i] != there[-1 - i]), shorter - start)
+    cut_here, cut_there = len(here) - end, len(there) - end
+    return here[:start], here[start:cut_here], there[start:cut_there], here[cut_here:]

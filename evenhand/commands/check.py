@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.commands.options import console, db_option, json_option, print_json, read_study
+from evenhand.output import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -75,10 +76,10 @@ def _places(finding: Finding, count: int) -> Table:
         note = "; ".join(part for part in (detail.note, ", ".join(detail.examples)) if part)
         table.add_row(
             Text(f"{detail.model or '—'}{temperature}"),
-            Text(detail.label or "—"),
-            Text(detail.value or "—"),
+            Text(printable(detail.label or "—")),
+            Text(printable(detail.value or "—")),
             f"{detail.count:,}{of}",
             "" if detail.p is None else f"{detail.p:.2g}",
-            Text(note),
+            Text(printable(note)),
         )
     return table

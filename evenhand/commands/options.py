@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_DB = Path("study.duckdb")
+_OBEYED = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 PLAIN_WIDTH = 160
 """Columns of a table that is written to a file or a pipe."""
 
@@ -131,7 +133,8 @@ def print_json(document: object) -> None:
     except (LookupError, UnicodeEncodeError):
         # JSON has escapes of its own; those of the output (\\xe9) would be no JSON.
         text = json.dumps(document, indent=1, default=str)
-    click.echo(text)
+    # JSON escapes most of what a terminal would obey; these it leaves.
+    click.echo(_OBEYED.sub(lambda found: f"\\u{ord(found.group()):04x}", text))
 
 
 def _finite(value: Any) -> Any:

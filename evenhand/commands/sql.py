@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from evenhand.commands.options import console, db_option, json_option, print_json
+from evenhand.output import printable
 
 SCREEN_ROWS = 1_000
 MOST_SCREEN_ROWS = 5_000
@@ -132,11 +133,11 @@ def _shown(cell: object) -> str:
     if isinstance(cell, float):
         text = f"{cell:.6g}"
     elif isinstance(cell, str | int | dt.date | dt.time):
-        text = str(cell)
+        text = printable(str(cell))
     else:
         from store.values import as_text  # noqa: PLC0415
 
-        text = as_text(cell)
+        text = printable(as_text(cell))
     if len(text) > LONGEST_CELL:
         return f"{text[:LONGEST_CELL]}… [cut: {len(text):,} characters; --json and export give all]"
     return text

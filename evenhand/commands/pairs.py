@@ -1,0 +1,180 @@
+"""`evenhand pairs`: the evidence behind an effect, answer beside answer."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evenhand.commands.options import (
+    console,
+    db_option,
+    json_option,
+    print_json,
+    read_study,
+    specifications_option,
+)
+from evenhand.commands.show import print_answer
+from evenhand.output import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from analyze.frame import Cell
+    from analyze.pairs import Pair, Side, Which
+    from judifair.catalogue import Label, Value
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  evenhand pairs --label defendant_religion --value 伊斯兰教 --changed
+  evenhand pairs --label judge_age --value 55 --model gpt-4o-mini --limit 5
+  evenhand pairs --label defendant_sex --value female --refused --json
+"""
+)
+@db_option
+@click.option("--label", required=True, help="The label (`evenhand labels`).")
+@click.option(
+    "--value", help="The value to hold against the reference, in Chinese or English. [default: each]"
+)
+@click.option("--model", help="Only this model, by name or key. [default: all]")
+@click.option("--collection", help="Only this collection. [default: all]")
+@click.option("--changed", "which", flag_value="changed", help="Only pairs whose decision differs.")
+@click.option(
+    "--unreadable", "which", flag_value="unreadable", help="Only pairs with an answer that could not be read."
+)
+@click.option(
+    "--refused", "which", flag_value="declined", help="Only pairs with an answer that the model declined."
+)
+@click.option(
+    "--coding", type=click.Choice(["corrected", "published"]), default="corrected", show_default=True,
+    help="How the answers are read.",
+)  # fmt: skip
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Pairs at most, of each value and model.",
+)
+@specifications_option
+@json_option
+def command(
+    db: Path,
+    label: str,
+    value: str | None,
+    model: str | None,
+    collection: str | None,
+    which: Which | None,
+    coding: str,
+    limit: int,
+    specifications: Path,
+    as_json: bool,
+) -> None:
+    """List counterfactual pairs: two answers to one case between which one fact was changed.
+
+    Each pair shows the sentence of the prompt with the changed fact in brackets, both answers as the model
+    gave them, and how they were read. Pairs come in the order of the cases, not by size: they are examples of
+    what happened, and no selection. `evenhand show QUERY --answers` shows one with its whole prompt.
+    """
+    import analyze.frame  # noqa: PLC0415
+    from analyze.pairs import pairs  # noqa: PLC0415
+    from analyze.specification import load  # noqa: PLC0415
+    from judifair import catalogue  # noqa: PLC0415
+    from judifair.coding import code  # noqa: PLC0415
+
+    (chosen,) = catalogue.resolve([label])
+    values = _values(chosen, value)
+    specs = load(specifications)
+    found: list[tuple[Cell, Value, Pair]] = []
+    more = False
+    with read_study(db) as study:
+        if not study.read_only:
+            code(study, (coding,))
+        cells = analyze.frame.cells(
+            study.connection,
+            specs,
+            codings=[coding],
+            models=None if model is None else [model],
+            collections=None if collection is None else [collection],
+        )
+        for cell in cells:
+            for one in values:
+                shown = pairs(
+                    study, specs, cell, chosen.key, one.zh, [chosen.reference.zh],
+                    which=which or "all", limit=limit + 1,
+                )  # fmt: skip
+                more = more or len(shown) > limit
+                found += [(cell, one, pair) for pair in shown[:limit]]
+    if as_json:
+        print_json([_document(cell, chosen, pair) for cell, _, pair in found])
+        return
+    out = console()
+    for cell, one, pair in found:
+        _print(out, cell, chosen, one, pair)
+    count = len(found)
+    out.print(f"{count} pair{'' if count == 1 else 's'}{'; there are more (--limit)' if more else ''}.")
+
+
+def _values(label: Label, value: str | None) -> tuple[Value, ...]:
+    from judifair.catalogue import Value  # noqa: PLC0415
+    from store.errors import BadInput  # noqa: PLC0415
+
+    if value is None:
+        return label.treated
+    named = label.named(value)
+    if named is None and label.treatment == "log_age" and value.isdecimal():
+        # Imported studies ask each case at ages of its own.
+        return (Value(value, f"{value} years", is_reference=False, is_treated=True, position=0),)
+    if named is None or named.is_reference:
+        names = ", ".join(f"{one.zh} ({one.en})" for one in label.treated)
+        what = "is the reference" if named is not None else "is no value"
+        raise BadInput(
+            f"{value!r} {what} of {label.key}.", hint=f"Values to compare with the reference: {names}."
+        )
+    return (named,)
+
+
+def _document(cell: Cell, label: Label, pair: Pair) -> dict[str, Any]:
+    return {
+        "collection": cell.collection,
+        "model": cell.model,
+        "model_key": cell.model_key,
+        "temperature": cell.temperature,
+        "coding": cell.coding,
+        "doc_id": pair.doc_id,
+        "repeat": pair.repeat,
+        "label": label.key,
+        "reference": dataclasses.asdict(pair.reference),
+        "varied": dataclasses.asdict(pair.varied),
+    }
+
+
+def _print(out: Console, cell: Cell, label: Label, value: Value, pair: Pair) -> None:
+    from rich.text import Text  # noqa: PLC0415
+
+    from store.prompt import difference  # noqa: PLC0415
+
+    temperature = "not set" if cell.temperature is None else f"{cell.temperature:g}"
+    head = f"{cell.collection} / {pair.doc_id} / {label.key}   {cell.model}, temperature {temperature}"
+    out.print(f"{head}, repeat {pair.repeat}", style="bold", markup=False)
+    if pair.reference.fact is not None and pair.varied.fact is not None:
+        before, here, there, after = map(printable, difference(pair.varied.fact, pair.reference.fact))
+        fact = Text(f"  {before}")
+        fact.append(f"[{here}]", style="bold green")
+        fact.append(f"[{there}]", style="strike red")
+        fact.append(after)
+        out.print(fact)
+    for side, english in ((pair.varied, value.en), (pair.reference, label.reference.en)):
+        print_answer(out, f"{side.value} ({english})", _reading(side), side.text)
+    out.print()
+
+
+def _reading(side: Side) -> str:
+    if side.missing is not None or side.amount is None:
+        return f"no term: {side.missing or 'unknown'}"
+    kind = f"{side.kind.replace('_', ' ')}, " if side.kind else ""
+    return f"{kind}{side.amount:g} months"
