@@ -5,17 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from matplotlib.figure import Figure
 
 from analyze.report.data import Connection, read
-from analyze.report.drawing import SUFFIXES, save
+from analyze.report.drawing import SUFFIXES, TooNarrow, cjk_font, save, shrink
 from analyze.report.forest import coefficients
 from analyze.report.labels import heatmap, inconsistency
 from analyze.report.shapes import Audit, Results
 from store.errors import BadInput
 
-__all__ = ["FIGURES", "SUFFIXES", "plot"]
+__all__ = ["CM", "FIGURES", "SUFFIXES", "Language", "plot"]
+
+Language = Literal["en", "zh", "both"]
+CM = 2.54
+"""An inch, in centimetres."""
+SMALLEST = 0.7
+"""How much letters shrink at most to fit: those of 8 points become 5.6, about the least that journals
+take.
+"""
 
 FIGURES: Mapping[str, str] = {
     "coefficients": "the effect of every value of a model, with 90 and 95% intervals",
@@ -26,16 +35,19 @@ FIGURES: Mapping[str, str] = {
 
 def plot(
     study: Connection, specifications: Path | str, name: str, path: Path | str, *, model: str | None = None,
-    coding: str | None = None, label: str | None = None, chinese: bool | None = None,
-    tell: Callable[[str], object] | None = None,
+    coding: str | None = None, label: str | None = None, language: Language | None = None,
+    width_in: float | None = None, title: str | None = None, tell: Callable[[str], object] | None = None,
 ) -> Path:  # fmt: skip
     """Draw one of FIGURES from a study and save it; what `evenhand plot` does.
 
     `model` is a name, as the report or the provider has it, or a key; it is needed where the study has
-    several and the figure shows one. `tell` hears what is not up to date. Chinese names are drawn where this
-    machine has a font for them, unless `chinese` says otherwise.
+    several and the figure shows one. `tell` hears what is not up to date. Names are in both languages where
+    this machine has a font for Chinese, unless `language` says otherwise. `width_in` makes the file so many
+    inches wide, with letters down to 5.6 points. `title` stands in the place of the model's name; an empty
+    one leaves it out.
 
-    Raises BadInput where a name is unknown or there is nothing to draw.
+    Raises BadInput where a name is unknown, there is nothing to draw, it does not fit, or Chinese is asked
+    for and this machine has no font for it.
     """
     if name not in FIGURES:
         raise BadInput(f"there is no figure {name!r}", hint=f"There are: {', '.join(FIGURES)}.")
@@ -53,21 +65,69 @@ def plot(
         )
     audit = results.audits[0]
     if label is not None and label not in audit.main.designs:
-        raise BadInput(f"there is no label {label!r}", hint="`evenhand show --labels` lists them.")
+        raise BadInput(f"there is no label {label!r}", hint="`evenhand labels` lists them.")
+    if language == "zh" and cjk_font() is None:
+        raise BadInput(
+            "this machine has no font with Chinese characters",
+            hint="Install one (Noto Sans CJK), or --language en.",
+        )
     chosen = [label] if label else None
-    draw: Mapping[str, Callable[[], Figure | None]] = {
-        "coefficients": lambda: coefficients(results, audit, coding=coding, labels=chosen, chinese=chinese),
-        "inconsistency": lambda: inconsistency(results, audit, coding=coding, chinese=chinese),
-        "heatmap": lambda: heatmap(results, coding=coding, chinese=chinese),
+    style: dict[str, bool | None] = {
+        "chinese": None if language is None else language != "en", "english": language != "zh"
+    }  # fmt: skip
+    draw: Mapping[str, Callable[[float | None], Figure | None]] = {
+        "coefficients": lambda width: coefficients(
+            results,
+            audit,
+            coding=coding,
+            labels=chosen,
+            width=width,
+            **style,  # type: ignore[arg-type]
+        ),
+        "inconsistency": lambda width: inconsistency(
+            results,
+            audit,
+            coding=coding,
+            width=width,
+            **style,  # type: ignore[arg-type]
+        ),
+        "heatmap": lambda width: heatmap(results, coding=coding, width=width, **style),  # type: ignore[arg-type]
     }
-    figure = draw[name]()
+    figure = _fitted(draw[name], width_in)
     if figure is None:
         raise BadInput(
             f"there is nothing to draw in the figure {name!r}", hint="No value has a p; see the report."
         )
     shown = audit.reading(coding) if coding else audit.main
     whose = "" if name == "heatmap" or shown is None else _whose(results, audit, shown.coding)
-    return save(figure, path, notices=results.notices(), title=whose, description=FIGURES[name])
+    return save(
+        figure,
+        path,
+        notices=results.notices(),
+        title=whose if title is None else title,
+        description=FIGURES[name],
+        exact_width=width_in is not None,
+    )
+
+
+def _fitted(draw: Callable[[float | None], Figure | None], width: float | None) -> Figure | None:
+    """The figure at a width, its letters as large as fit."""
+    if width is None:
+        return draw(None)
+    needed = 0.0
+    for factor in (1.0, 0.9, 0.8, SMALLEST):
+        try:
+            figure = draw(width / factor)
+        except TooNarrow as error:
+            needed = error.inches * factor
+            continue
+        if figure is not None and factor < 1:
+            shrink(figure, factor)
+        return figure
+    raise BadInput(
+        f"the figure does not fit into {width * CM:.1f} cm",
+        hint=f"It needs {needed * CM:.1f} cm, or fewer labels.",
+    )
 
 
 def _of_model(results: Results, model: str, study: Connection, codings: Sequence[str] | None) -> Results:

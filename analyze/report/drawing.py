@@ -26,13 +26,17 @@ import matplotlib as mpl
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox, offset_copy
 
 from store.errors import BadInput
 
 INK, FAINT, RULE, WARN = "#1b1b1b", "#8a8a8a", "#d8d5cf", "#7a3300"
 ROW_IN = 0.205
 """Height of a line of a figure, in inches."""
+LEGEND_IN = 1.25
+"""Room for an entry of a legend."""
 SUFFIXES = ("svg", "pdf", "png")
 _CJK = re.compile(
     "noto ?(sans|serif) ?cjk|source ?han|pingfang|hiragino ?sans ?gb|yahei|msyh|simsun|simhei|wenquanyi|wqy|"
@@ -40,6 +44,14 @@ _CJK = re.compile(
     re.IGNORECASE,
 )
 """Names of fonts, or of their files, that have Chinese."""
+
+
+class TooNarrow(Exception):
+    """A figure does not fit; `inches` is the width that it needs."""
+
+    def __init__(self, inches: float) -> None:
+        super().__init__(f"{inches:.1f} inches are needed")
+        self.inches = inches
 
 
 def svg(
@@ -139,8 +151,11 @@ def save(
     notices: Sequence[str] = (),
     title: str = "",
     description: str = "",
+    exact_width: bool = False,
 ) -> Path:
     """Write a figure as SVG, PDF or PNG (300 dpi), whichever the name ends in, with title and notices above.
+
+    With `exact_width` the file is as wide as the figure, to fit a column; else as wide as what is drawn.
 
     Raises BadInput where it ends in something else or the file cannot be written.
     """
@@ -159,7 +174,7 @@ def save(
                 path,
                 format=kind,
                 dpi=300,
-                bbox_inches="tight",
+                bbox_inches=_full_width(figure) if exact_width else "tight",
                 metadata={"Date": None} if kind == "svg" else None,
             )
         if kind == "svg":
@@ -171,12 +186,23 @@ def save(
     return path
 
 
+def _full_width(figure: Figure) -> Bbox:
+    """What is drawn, from top to bottom, at the figure's own width."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415  (for its measures alone)
+
+    box = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())  # type: ignore[no-untyped-call]
+    return Bbox([[0, box.y0 - 0.05], [figure.get_figwidth(), box.y1 + 0.05]])
+
+
 def _stamp(figure: Figure, notices: Sequence[str], title: str = "") -> None:
     """A figure that leaves the report takes along whose it is, and its notices."""
     above = 1.02
     if title:
-        figure.text(0.02, above, title, ha="left", va="bottom", fontsize=9, color=INK, weight="bold")
-        above += 0.28 / figure.get_figheight()
+        told = textwrap.wrap(title, max(20, int(figure.get_figwidth() * 11)))
+        figure.text(
+            0.02, above, "\n".join(told), ha="left", va="bottom", fontsize=9, color=INK, weight="bold"
+        )
+        above += (0.1 + 0.18 * len(told)) / figure.get_figheight()
     wide = max(40, int(figure.get_figwidth() * 13))
     lines = [line for notice in notices for line in textwrap.wrap(notice, wide)]
     if lines:
@@ -213,13 +239,49 @@ def bare(axes: Axes) -> None:
     axes.set_yticks([])
 
 
+def named(english: str, chinese: str, *, in_english: bool, in_chinese: bool, joint: str = "  ") -> str:
+    """A name in the languages wanted; the English one where there is no Chinese one."""
+    if not in_chinese or not chinese or chinese == english:
+        return english
+    return f"{english}{joint}{chinese}" if in_english else chinese
+
+
+def legend(figure: Figure, handles: Sequence[Any], width: float, **style: Any) -> float:
+    """A legend at the foot, in as many lines as the width (in inches) needs; gives the room for those beyond
+    one.
+    """
+    columns = max(1, min(len(handles), int((width - 0.1) / LEGEND_IN)))
+    figure.legend(handles=handles, loc="lower left", ncol=columns, frameon=False, fontsize=7.5, **style)
+    return legend_room(len(handles), width)
+
+
+def legend_room(count: int, width: float) -> float:
+    """The height, in inches, of the lines of a legend beyond the first."""
+    columns = max(1, min(count, int((width - 0.1) / LEGEND_IN)))
+    return 0.17 * (-(-count // columns) - 1)
+
+
+def shrink(figure: Figure, factor: float) -> None:
+    """Make everything smaller by a factor, letters and lines too, so that the layout stays as it is."""
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        sizes = [float(label.get_fontsize()) for label in axis.get_ticklabels()]
+        if sizes:
+            axis.set_tick_params(labelsize=sizes[0] * factor)
+    for text in figure.findobj(match=Text):
+        if isinstance(text, Text):
+            text.set_fontsize(float(text.get_fontsize()) * factor)
+    for line in figure.findobj(match=Line2D):
+        if isinstance(line, Line2D):
+            line.set_linewidth(line.get_linewidth() * factor)
+            line.set_markersize(line.get_markersize() * factor)
+    figure.set_size_inches(figure.get_figwidth() * factor, figure.get_figheight() * factor)
+
+
 def name_lines(axes: Axes, names: Sequence[str], *, middle: float = 0.0) -> None:
     """Names at the left of a plot, one for each line. As texts, for ticks take ten times as long to make."""
-    beside = axes.get_yaxis_transform()
+    beside = offset_copy(axes.get_yaxis_transform(), axes.get_figure(root=True), x=-0.11, units="inches")
     for y, name in enumerate(names):
-        axes.text(
-            -0.035, y + middle, name, transform=beside, ha="right", va="center", fontsize=8, color=INK,
-        )  # fmt: skip
+        axes.text(0, y + middle, name, transform=beside, ha="right", va="center", fontsize=8, color=INK)
 
 
 def with_chinese(wanted: bool | None) -> bool:

@@ -14,12 +14,28 @@ from matplotlib.lines import Line2D
 from scipy import stats
 
 from analyze.report import numbers
-from analyze.report.drawing import FAINT, INK, ROW_IN, RULE, bare, inches, name_lines, strokes, with_chinese
+from analyze.report.drawing import (
+    FAINT,
+    INK,
+    ROW_IN,
+    RULE,
+    TooNarrow,
+    bare,
+    inches,
+    legend,
+    legend_room,
+    name_lines,
+    strokes,
+    with_chinese,
+)
 from analyze.report.shapes import Audit, Estimate, Reading, Results
 from store.errors import BadInput
 
 _PANEL_IN, _GAP_IN = 2.75, 0.3
 _TOP_IN, _BOTTOM_IN = 0.42, 0.62
+_LEAST_PANEL_IN = 1.25
+_TWO_LINES = 1.75
+"""Height of a name in two lines, in lines."""
 MANY = 25
 """With more rows than this a plot has its scale above as well as below."""
 
@@ -50,9 +66,9 @@ def _quantile(probability: float, df: float) -> float:
 
 def rows(
     results: Results, reading: Reading, *, beside: Reading | None = None, group: str | None = None,
-    labels: Sequence[str] | None = None, chinese: bool = True,
+    labels: Sequence[str] | None = None, chinese: bool = True, english: bool = True,
 ) -> list[Row]:  # fmt: skip
-    """The values with an estimate, largest effect first."""
+    """The values with an estimate, largest effect first, named in the languages wanted."""
     frame = results.specs.frame
     found = []
     for label, design in reading.designs.items():
@@ -65,7 +81,9 @@ def rows(
                 continue
             name = f"{design.name_en}: {design.value_en(value)}"
             if chinese and design.value_zh(value):
-                name += f"  {value}"
+                name = f"{name}  {value}" if english else f"{design.name_zh or design.name_en}: {value}"
+            elif chinese and not english:
+                name = f"{design.name_zh or design.name_en}: {value}"
             found.append(
                 Row(
                     name,
@@ -81,22 +99,31 @@ def rows(
 def coefficients(
     results: Results, audit: Audit, *, coding: str | None = None, beside: str | None = None,
     group: str | None = None, labels: Sequence[str] | None = None, chinese: bool | None = None,
+    english: bool = True, width: float | None = None,
 ) -> Figure | None:  # fmt: skip
     """The effect of every value: in the unit on the left, in the primary outcome on the right.
 
-    Thick bars are 90% intervals, thin ones 95%. `beside` draws another coding under the first. None where
-    nothing was estimated.
+    Thick bars are 90% intervals, thin ones 95%. `beside` draws another coding under the first. `width`, in
+    inches, is what there is room for: where two panels do not fit, the one in the unit is drawn, and names
+    take two lines. None where nothing was estimated.
+
+    Raises BadInput for an unknown coding, `TooNarrow` where not even one panel fits.
     """
     reading = audit.reading(coding) if coding else audit.main
     if reading is None:
         raise BadInput(f"{audit.name} was not analysed under the coding {coding!r}")
     other = audit.reading(beside) if beside else None
-    shown = rows(results, reading, beside=other, group=group, labels=labels, chinese=with_chinese(chinese))
+    shown = rows(
+        results, reading, beside=other, group=group, labels=labels, chinese=with_chinese(chinese),
+        english=english,
+    )  # fmt: skip
     if not shown:
         return None
-    height = _TOP_IN + _BOTTOM_IN + ROW_IN * len(shown) + (0.15 if len(shown) > MANY else 0)
-    names = inches([row.name for row in shown])
-    width = names + 2 * _PANEL_IN + _GAP_IN + 0.15
+    titles, names, count, panel, width = _laid_out([row.name for row in shown], width)
+    row_in = ROW_IN * (_TWO_LINES if any("\n" in title for title in titles) else 1)
+    entries = 4 if other is None else 6
+    bottom_in = _BOTTOM_IN + legend_room(entries, width)
+    height = _TOP_IN + bottom_in + row_in * len(shown) + (0.15 if len(shown) > MANY else 0)
     figure = Figure(figsize=(width, height))
     specifications = {s.name: s for s in results.specs.specifications}
     primary = results.specs.frame.primary
@@ -107,17 +134,32 @@ def coefficients(
         (f"in {results.unit}", [r.level for r in shown], [r.beside_level for r in shown]),
         (log, [r.primary for r in shown], [r.beside_primary for r in shown]),
     )
-    bottom, tall = _BOTTOM_IN / height, ROW_IN * len(shown) / height
-    for i, (title, estimates, others) in enumerate(panels):
-        left = (names + i * (_PANEL_IN + _GAP_IN)) / width
-        axes = figure.add_axes((left, bottom, _PANEL_IN / width, tall))
+    bottom, tall = bottom_in / height, row_in * len(shown) / height
+    for i, (title, estimates, others) in enumerate(panels[:count]):
+        left = (names + i * (panel + _GAP_IN)) / width
+        axes = figure.add_axes((left, bottom, panel / width, tall))
         _panel(axes, estimates, others if other else [], gid="unit" if i == 0 else "log")
         above = (len(shown) + 0.25 + (1.1 if len(shown) > MANY else 0)) / len(shown)
         axes.text(0, above, title, transform=axes.transAxes, fontsize=8.5, color=INK, va="bottom")
         if i == 0:
-            name_lines(axes, [row.name for row in shown])
-    _legend(figure, reading.coding, other.coding if other else None, results)
+            name_lines(axes, titles)
+    _legend(figure, width, reading.coding, other.coding if other else None, results)
     return figure
+
+
+def _laid_out(names: Sequence[str], width: float | None) -> tuple[list[str], float, int, float, float]:
+    """Names, the room for them, how many panels there are, the width of one, and of all; in inches."""
+    titles, room = list(names), inches(names)
+    if width is None:
+        return titles, room, 2, _PANEL_IN, room + 2 * _PANEL_IN + _GAP_IN + 0.15
+    for titles in (list(names), [name.replace(": ", ":\n", 1) for name in names]):
+        room = inches([line for title in titles for line in title.split("\n")])
+        free = width - room - 0.15
+        if (free - _GAP_IN) / 2 >= _LEAST_PANEL_IN:
+            return titles, room, 2, (free - _GAP_IN) / 2, width
+        if free >= _LEAST_PANEL_IN:
+            return titles, room, 1, free, width
+    raise TooNarrow(room + 0.15 + _LEAST_PANEL_IN)
 
 
 def _panel(
@@ -191,7 +233,7 @@ def _significant(estimate: Estimate) -> bool:
     return estimate.p is not None and estimate.p < 0.05
 
 
-def _legend(figure: Figure, coding: str, other: str | None, results: Results) -> None:
+def _legend(figure: Figure, width: float, coding: str, other: str | None, results: Results) -> None:
     style: dict[str, Any] = {"linestyle": "none", "markeredgecolor": INK, "markersize": 4.4}
     handles = [
         Line2D([], [], marker="o", markerfacecolor=INK, label="p < 0.05", **style),
@@ -208,10 +250,7 @@ def _legend(figure: Figure, coding: str, other: str | None, results: Results) ->
         handles.append(
             Line2D([], [], marker="s", markerfacecolor="white", label=f"{names[1]} coding", **faint)
         )
-    figure.legend(
-        handles=handles, loc="lower left", ncol=len(handles), frameon=False, fontsize=7.5,
-        handletextpad=0.5, columnspacing=1.6, borderaxespad=0.2,
-    )  # fmt: skip
+    legend(figure, handles, width, handletextpad=0.5, columnspacing=1.6, borderaxespad=0.2)
 
 
 def tips(results: Results, shown: Sequence[Row]) -> dict[str, list[str]]:

@@ -12,9 +12,27 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analyze.report import headline, numbers
-from analyze.report.drawing import FAINT, INK, ROW_IN, bare, inches, name_lines, strokes, with_chinese
+from analyze.report.drawing import (
+    FAINT,
+    INK,
+    ROW_IN,
+    TooNarrow,
+    bare,
+    inches,
+    legend,
+    legend_room,
+    name_lines,
+    named,
+    strokes,
+    with_chinese,
+)
 from analyze.report.shapes import Audit, Reading, Results
 from store.errors import BadInput
+
+_LEAST_COLUMN_IN, _LEAST_PLOT_IN = 0.16, 1.0
+"""Room for a model in the map, and for the plot beside the names."""
+_ENTRIES = 5
+"""Of the map's legend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +82,17 @@ def strongest(results: Results, reading: Reading, label: str) -> Cell | None:
     return found
 
 
-def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None = None) -> Figure | None:
+def heatmap(
+    results: Results, *, coding: str | None = None, chinese: bool | None = None, english: bool = True,
+    width: float | None = None,
+) -> Figure | None:  # fmt: skip
     """Labels against models: the colour is the effect in the unit, a triangle its direction.
 
     A filled triangle is p < 0.05, an open one p < 0.1; a diamond a value that moved every document alike and
-    so has no p. None where no value has either under the coding.
+    so has no p. `width`, in inches, is what there is room for. None where no value has either under the
+    coding.
+
+    Raises `TooNarrow` where the models do not fit.
     """
     coding = coding or results.codings[0]
     audits = [audit for audit in results.audits if audit.reading(coding)]
@@ -84,14 +108,22 @@ def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None
     )
     bound = float(np.nanquantile(np.abs(effect), 0.95)) if np.isfinite(effect).any() else 1.0
     show = with_chinese(chinese)
-    texts = [designs[k].name_en + (f"  {designs[k].name_zh}" if show else "") for k in labels]
+    texts = [
+        named(designs[k].name_en, designs[k].name_zh, in_english=english, in_chinese=show) for k in labels
+    ]
     longest = inches([audit.name for audit in audits])
     column, top, names = 0.36, 0.25 + 0.82 * longest, inches(texts)
-    width = names + max(column * len(audits) + 0.6 * longest, 3.0)
-    height = top + ROW_IN * len(labels) + 0.81
+    if width is None:
+        width = names + max(column * len(audits) + 0.6 * longest, 3.0)
+    else:
+        column = min(column, (width - names - 0.6 * longest) / len(audits))
+        if column < _LEAST_COLUMN_IN:
+            raise TooNarrow(names + 0.6 * longest + _LEAST_COLUMN_IN * len(audits))
+    foot = legend_room(_ENTRIES, width)
+    height = top + ROW_IN * len(labels) + 0.81 + foot
     figure = Figure(figsize=(width, height))
     axes = figure.add_axes(
-        (names / width, 0.76 / height, column * len(audits) / width, ROW_IN * len(labels) / height)
+        (names / width, (0.76 + foot) / height, column * len(audits) / width, ROW_IN * len(labels) / height)
     )
     # The middle of the map: at its ends a black triangle would not be seen.
     middle = mpl.colormaps["PuOr_r"](np.linspace(0.18, 0.82, 256))
@@ -133,11 +165,12 @@ def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None
     axes.tick_params(length=0, colors=INK)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    legend = figure.add_axes((names / width, 0.4 / height, 2.2 / width, 0.09 / height))
-    bar = figure.colorbar(mesh, cax=legend, orientation="horizontal", extend="both")
+    scale_in = min(2.2, width - names - 0.15)
+    scale = figure.add_axes((names / width, (0.4 + foot) / height, scale_in / width, 0.09 / height))
+    bar = figure.colorbar(mesh, cax=scale, orientation="horizontal", extend="both")
     bar.ax.tick_params(labelsize=7, length=2, colors=INK)
     bar.outline.set_visible(False)
-    legend.set_title(results.unit, fontsize=7.5, loc="left", color=INK, pad=2)
+    scale.set_title(results.unit, fontsize=7.5, loc="left", color=INK, pad=2)
     style: dict[str, Any] = {"linestyle": "none", "markeredgecolor": INK, "markersize": 5}
     alike = Line2D([], [], marker="D", markerfacecolor=INK, label="all alike, no p", **style)
     handles = [
@@ -160,22 +193,19 @@ def heatmap(results: Results, *, coding: str | None = None, chinese: bool | None
             markersize=2,
         ),
     ]
-    figure.legend(
-        handles=handles,
-        loc="lower left",
-        ncol=len(handles),
-        frameon=False,
-        fontsize=7.5,
-        handletextpad=0.3,
-        borderaxespad=0.1,
-    )
+    legend(figure, handles, width, handletextpad=0.3, borderaxespad=0.1)
     return figure
 
 
 def inconsistency(
-    results: Results, audit: Audit, *, coding: str | None = None, chinese: bool | None = None
-) -> Figure | None:
-    """The share of documents whose answers differ between a label's values. None without any."""
+    results: Results, audit: Audit, *, coding: str | None = None, chinese: bool | None = None,
+    english: bool = True, width: float | None = None,
+) -> Figure | None:  # fmt: skip
+    """The share of documents whose answers differ between a label's values. None without any.
+
+    `width`, in inches, is what there is room for. Raises BadInput for an unknown coding, `TooNarrow` where
+    the names leave no room.
+    """
     reading = audit.reading(coding) if coding else audit.main
     if reading is None:
         raise BadInput(f"{audit.name} was not analysed under the coding {coding!r}")
@@ -187,11 +217,20 @@ def inconsistency(
     names = []
     for row in found:
         design = reading.designs.get(row.label)
-        names.append(design.name_en + (f"  {design.name_zh}" if show else "") if design else row.label)
+        names.append(
+            named(design.name_en, design.name_zh, in_english=english, in_chinese=show)
+            if design
+            else row.label
+        )
     left = inches(names)
-    height, width = 0.78 + ROW_IN * len(found), left + 4.2
+    width = left + 4.2 if width is None else width
+    if width - left - 0.3 < _LEAST_PLOT_IN:
+        raise TooNarrow(left + 0.3 + _LEAST_PLOT_IN)
+    height = 0.78 + ROW_IN * len(found)
     figure = Figure(figsize=(width, height))
-    axes = figure.add_axes((left / width, 0.68 / height, 3.9 / width, ROW_IN * len(found) / height))
+    axes = figure.add_axes(
+        (left / width, 0.68 / height, (width - left - 0.3) / width, ROW_IN * len(found) / height)
+    )
     groups = list(reading.groups())
     shares = [100 * (row.inconsistency or 0) for row in found]
     strokes(axes, range(len(found)), [0] * len(found), shares, color=FAINT, linewidth=1.0, zorder=1)

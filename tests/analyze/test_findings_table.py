@@ -26,7 +26,7 @@ def test_rows_come_back_as_they_were_in_a_fixed_order() -> None:
     with store.open_study(":memory:", migrations=[analyze.MIGRATIONS]) as study:
         given = [(second, glass), (first, music), (first, glass)]
         new = {"findings": tables.arrow(Cell, FindingRow, given)}
-        tables.replace(study.connection, new, [], ("collection", "model_key", "coding"), everything=True)
+        tables.replace(study.connection, new, [], ("collection", "model_key", "coding"))
         found = read_findings(study)
         assert [(one.cell.model, one.label) for one in found] == [
             ("a", "glass"), ("a", "music"), ("b", "glass"),

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
 from cellar import Cellar
 from matplotlib import image
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 from pages import parse
 
 import store
@@ -17,6 +21,7 @@ from analyze import plots
 from analyze.report import drawing, forest, html, labels
 from analyze.report.data import read
 from analyze.report.shapes import Results
+from evenhand.commands.plot import _width, command
 from store.errors import BadInput
 
 MODELS = (("Sommelier 7B", "simulated", 0.0), ("Taster", "api", 0.0))
@@ -263,3 +268,150 @@ def test_a_configuration_goes_by_the_name_that_is_offered(tmp_path: Path) -> Non
         with pytest.raises(BadInput, match="nothing has been analysed for the model 'Tester'") as caught:
             plots.plot(opened, specifications, "coefficients", tmp_path / "f.svg", model="Tester")
         assert "reasoning=on" in str(caught.value.hint)
+
+
+def texts(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.findobj(match=Text) if isinstance(text, Text)]
+
+
+def sizes(figure: Figure) -> list[float]:
+    return [
+        float(text.get_fontsize())
+        for text in figure.findobj(match=Text)
+        if isinstance(text, Text) and text.get_text()
+    ]
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    """The figures that are saved."""
+    found: list[Figure] = []
+    real = drawing.save
+    monkeypatch.setattr(
+        plots, "save", lambda figure, *a, **k: (found.append(figure), real(figure, *a, **k))[1]
+    )
+    return found
+
+
+def width_in(path: Path) -> float:
+    """The width of a file, in inches."""
+    if path.suffix == ".png":
+        return float(image.imread(path).shape[1]) / 300
+    if path.suffix == ".svg":
+        (points,) = re.findall(r'<svg[^>]*? width="([\d.]+)pt"', path.read_text(encoding="utf-8"))
+    else:
+        (points,) = re.findall(rb"/MediaBox \[ 0 0 ([\d.]+)", path.read_bytes())
+    return float(points) / 72
+
+
+@pytest.mark.parametrize("name", plots.FIGURES)
+@pytest.mark.parametrize(("width", "suffix"), [(3.46, "pdf"), (3.46, "png"), (7.0, "svg"), (12.0, "pdf")])
+def test_a_figure_is_as_wide_as_the_column(
+    study: tuple[store.Study, Path], tmp_path: Path, name: str, width: float, suffix: str, drawn: list[Figure]
+) -> None:
+    model = None if name == "heatmap" else "Taster"
+    path = plots.plot(*study, name, tmp_path / f"f.{suffix}", model=model, width_in=width, language="en")
+    assert width_in(path) == pytest.approx(width, abs=0.02)
+    (figure,) = drawn
+    assert min(sizes(figure)) >= 7 * plots.SMALLEST - 1e-9
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    box = figure.get_tightbbox(renderer)
+    assert box.x0 > -0.02, "no name is cut off"
+    assert box.x1 < width + 0.02
+
+
+def test_in_a_narrow_column_the_panel_in_the_unit_stays(
+    study: tuple[store.Study, Path], tmp_path: Path, drawn: list[Figure]
+) -> None:
+    for width, panels in ((3.2, 1), (8.0, 2)):
+        plots.plot(
+            *study, "coefficients", tmp_path / f"{width}.pdf", model="Taster", width_in=width, language="en"
+        )
+        assert len(drawn[-1].axes) == panels
+        assert any(text.startswith("in ") for text in texts(drawn[-1]))
+
+
+def test_what_does_not_fit_is_told_with_the_width_that_it_needs(
+    study: tuple[store.Study, Path], tmp_path: Path
+) -> None:
+    with pytest.raises(BadInput, match=r"does not fit into 2\.5 cm") as caught:
+        plots.plot(*study, "inconsistency", tmp_path / "f.pdf", model="Taster", width_in=1.0)
+    assert re.search(r"It needs \d+\.\d cm", str(caught.value.hint))
+    assert not (tmp_path / "f.pdf").exists()
+
+
+@pytest.mark.parametrize(
+    ("language", "wanted", "unwanted"),
+    [("en", "plastic", "塑料"), ("zh", "塑料", "plastic"), ("both", "塑料", None)],
+)
+def test_names_are_in_the_language_asked_for(
+    study: tuple[store.Study, Path],
+    tmp_path: Path,
+    drawn: list[Figure],
+    monkeypatch: pytest.MonkeyPatch,
+    language: plots.Language,
+    wanted: str,
+    unwanted: str | None,
+) -> None:
+    monkeypatch.setattr(plots, "cjk_font", lambda: "a font")
+    for name in plots.FIGURES:
+        model = None if name == "heatmap" else "Taster"
+        plots.plot(*study, name, tmp_path / "f.svg", model=model, language=language)
+        shown = "\n".join(texts(drawn[-1]))
+        if name == "coefficients":
+            assert wanted in shown
+            assert unwanted is None or unwanted not in shown
+        assert any("\u4e00" <= letter <= "\u9fff" for letter in shown) is (language != "en")
+
+
+def test_chinese_without_a_font_for_it_is_an_error(
+    study: tuple[store.Study, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plots, "cjk_font", lambda: None)
+    with pytest.raises(BadInput, match="no font with Chinese"):
+        plots.plot(*study, "heatmap", tmp_path / "f.svg", language="zh")
+
+
+@pytest.mark.parametrize(
+    ("title", "wanted"),
+    [(None, "Taster, careful coding"), ("Figure 2. Tasting notes", "Figure 2. Tasting notes"), ("", None)],
+)
+def test_a_title_of_ones_own(
+    study: tuple[store.Study, Path],
+    tmp_path: Path,
+    drawn: list[Figure],
+    title: str | None,
+    wanted: str | None,
+) -> None:
+    path = plots.plot(*study, "coefficients", tmp_path / "f.svg", model="Taster", title=title)
+    shown = texts(drawn[-1])
+    assert ("Taster, careful coding" in shown) is (title is None)
+    if wanted is not None:
+        assert wanted in shown
+        assert f"<title>{wanted}: the effect" in path.read_text(encoding="utf-8")
+
+
+def test_a_long_title_takes_as_many_lines_as_the_column_needs(
+    study: tuple[store.Study, Path], tmp_path: Path, drawn: list[Figure]
+) -> None:
+    long = (
+        "A title that says much more than a column of a journal has room for, twice over, and then some more"
+    )
+    path = plots.plot(
+        *study, "inconsistency", tmp_path / "f.pdf", model="Taster", width_in=3.46, title=long, language="en"
+    )
+    assert width_in(path) == pytest.approx(3.46, abs=0.02)
+    assert any("\n" in text and text.replace("\n", " ") == long for text in texts(drawn[-1]))
+
+
+@pytest.mark.parametrize(
+    ("given", "inches"), [("8.8cm", 8.8 / 2.54), ("88 mm", 8.8 / 2.54), ("3.5in", 3.5), ('3.5"', 3.5)]
+)
+def test_a_width_is_typed_with_its_unit(given: str, inches: float) -> None:
+    assert _width(click.Context(command), command, given) == pytest.approx(inches)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("given", ["8.8", "8,8cm", "-3in", "0cm", "200in", "wide"])
+def test_a_width_that_is_none_is_told(given: str) -> None:
+    with pytest.raises(click.BadParameter, match=r"8\.8cm"):
+        _width(click.Context(command), command, given)  # type: ignore[arg-type]
