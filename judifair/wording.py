@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from evenhand.audit.answers.numerals import number
 from judifair import triggers
-from judifair.answers.numerals import number
 from judifair.case import Override
 from judifair.catalogue import Label, Value
 
