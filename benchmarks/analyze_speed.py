@@ -43,7 +43,9 @@ def build(path: Path, *, models: int = 1, seed: int = 0) -> store.Study:
     run_id = str(uuid.UUID(int=1))
     connection = study.connection
     connection.execute(
-        "INSERT INTO runs VALUES (?, 'import', 'finished', now(), now(), NULL, '{}')", [run_id]
+        "INSERT INTO runs (run_id, kind, state, started_at, ended_at, manifest) "
+        "VALUES (?, 'import', 'finished', now(), now(), '{}')",
+        [run_id],
     )
     _add(connection, "truths", _truths(rng))
     level = rng.normal(12, 6, DOCUMENTS).clip(1, len(GRID) - 3)

@@ -184,7 +184,9 @@ class Cellar:
         run = uuid.UUID(int=1)
         now = "2026-01-02 03:04:05"
         connection.execute(
-            "INSERT INTO runs VALUES (?, 'run', 'finished', ?, ?, NULL, '{}')", [str(run), now, now]
+            "INSERT INTO runs (run_id, kind, state, started_at, ended_at, manifest) "
+            "VALUES (?, 'run', 'finished', ?, ?, '{}')",
+            [str(run), now, now],
         )
         connection.execute(
             "INSERT INTO collections (collection, kind, description, created_at) "

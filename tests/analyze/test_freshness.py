@@ -86,8 +86,8 @@ def test_an_import_into_the_collection_may_have_corrected_true_judgments(
 ) -> None:
     study, specifications = analysed
     run = (
-        "INSERT INTO runs VALUES (uuid(), 'import', 'finished', now() AT TIME ZONE 'UTC' + INTERVAL 1 HOUR, "
-        "NULL, NULL, json_object('collection', ?::VARCHAR))"
+        "INSERT INTO runs (run_id, kind, state, started_at, manifest) VALUES (uuid(), 'import', 'finished', "
+        "now() AT TIME ZONE 'UTC' + INTERVAL 1 HOUR, json_object('collection', ?::VARCHAR))"
     )
     study.connection.execute(run, ["another"])
     assert outdated(study.connection) == []
