@@ -39,7 +39,8 @@ TESTS: tuple[ConfirmatoryTest, ...] = (
         OUTCOME,
         0.8,
         "the primary outcome",
-        "sign flips of cases, of the joint Wald statistic of the label's values, the hypothesis imposed",
+        "sign flips of cases, of the cluster t with the hypothesis imposed; of a label with several values, "
+        "permutation of answers within cases, of their joint studentised statistic",
     ),
     ConfirmatoryTest(
         MISSING,

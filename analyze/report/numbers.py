@@ -63,11 +63,25 @@ def percent(share: float | None, places: int = 1) -> str:
     return decimal(None if share is None else share * 100, places)
 
 
+LEVELS = (0.001, 0.01, 0.05, 0.1)
+"""Levels that p values are held against."""
+
+
 def p_value(p: float | None) -> str:
-    """A p value with three decimals; below 0.001 it is said to be so."""
+    """A p value with three decimals; below 0.001 it is said to be so.
+
+    It has more decimals where three would put it on the other side of a level: 0.0498 is below 0.05, and
+    0.050 is not.
+    """
     if p is None or not is_number(p):
         return NOTHING
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
+    if p < 0.001:
+        return "<0.001"
+    for places in range(3, 17):
+        text = f"{p:.{places}f}"
+        if all((float(text) < level) == (p < level) for level in LEVELS):
+            return text
+    return repr(p)
 
 
 def with_sign(p: float) -> str:
