@@ -26,6 +26,7 @@ from analyze.across.temperature import Measured
 from analyze.estimate import Engine, Estimate, deviation, estimate_label
 from analyze.findings import FindingRow
 from analyze.findings.settle import settle
+from analyze.findings.shared import SharedEffect
 from analyze.frame import Cell, Frame, HoldsConnection, LabelRows
 from analyze.inference import model as inferences
 from analyze.inference.family import global_over_models, over_models
@@ -225,12 +226,14 @@ def run(
             if families.renew(connection, bodies, cells, ALL_MODELS):
                 renewed = ("label_tests", "global_tests")
                 results |= tables.stored(connection, results, renewed, [*cells, *together], CELL_KEY)
-            settle(connection, bodies, {cell: tests.findings.moves for cell, tests in inferred})
+            moves = {cell: tests.findings.moves for cell, tests in inferred}
+            shared = {"shared_effects": tables.arrow(Body, SharedEffect, settle(connection, bodies, moves))}
+            tables.replace(connection, shared, bodies, BODY_KEY)
             results |= tables.stored(connection, results, ("findings",), cells, CELL_KEY)
             over = across(connection, bodies, designs, known)
             tables.replace(connection, over, bodies, BODY_KEY)
             tables.replace(connection, pairs, models_done, MODEL_KEY)
-    return Analysis(specs, tuple(cells), results | over | pairs, timings, tuple(removed))
+    return Analysis(specs, tuple(cells), results | over | pairs | shared, timings, tuple(removed))
 
 
 def _partners(

@@ -17,7 +17,7 @@ from analyze.findings.amounts import amount_finding, contrasts, slope_finding
 from analyze.findings.cells import Cells, cells, difference
 from analyze.findings.responses import Tested, kind_finding, kind_test, missing_finding, missing_test
 from analyze.findings.rows import FindingRow
-from analyze.frame import Bools, Floats
+from analyze.frame import Bools, Floats, Ints
 from analyze.inference import confirmatory
 from analyze.inference.confirmatory import KIND, MISSING, OUTCOME, TESTS, Within
 from analyze.inference.flips import ENUMERATED, FlipResults, whiten
@@ -25,7 +25,7 @@ from analyze.inference.multiplicity import holm
 from analyze.inference.rows import LabelTest, ValueTest
 from analyze.inference.scores import LabelScores, ValueScores
 from analyze.inference.values import Scored
-from analyze.inference.within_cases import Permuted
+from analyze.inference.within_cases import Permuted, permute_mean
 from analyze.specification import Inference
 
 LONGER = 10
@@ -33,12 +33,22 @@ LONGER = 10
 
 
 @dataclass(frozen=True, slots=True)
+class Contrast:
+    """A value's paired differences, over the cases compared."""
+
+    contrast: str
+    documents: Ints
+    """Numbers of the cases, the same in all models of a collection."""
+    differences: Floats
+
+
+@dataclass(frozen=True, slots=True)
 class Moves:
-    """What the smallest detectable effect of a label's values is simulated from."""
+    """A label's paired differences: for the smallest detectable effect, and to set models side by side."""
 
     label: str
-    differences: Mapping[str, Floats]
-    """By value, over the cases compared."""
+    contrasts: Mapping[str, Contrast]
+    """By value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +84,14 @@ def collect(
     labels: Sequence[LabelTest],
     inference: Inference,
     *,
+    numbers: Ints,
     unit: str,
     seed: int,
 ) -> Collected:
     """All findings of a model, not decided yet, with the moves of its labels.
 
-    `values` and `labels` are the rows of the tests of `scored`, in the same order.
+    `values` and `labels` are the rows of the tests of `scored`, in the same order; `numbers` gives each of
+    the frame's document codes its number, which models of a collection share.
     """
     of_label: dict[str, list[ValueTest]] = {}
     for value in values:
@@ -97,7 +109,7 @@ def collect(
         )
         for row in builder.rows():
             found.rows.append(replace(_explained(row, constant), position=len(found.rows)))
-        found.moves.append(builder.moves())
+        found.moves.append(builder.moves(numbers))
     return found
 
 
@@ -136,13 +148,14 @@ class _Builder:
         self.seed = (seed, zlib.crc32(label.label.encode()))
         self.compared = contrasts(own)
 
-    def moves(self) -> Moves:
+    def moves(self, numbers: Ints) -> Moves:
         """The paired differences of the label's values, of those that are compared with an asked value."""
         found = {}
         for value, one in zip(self.values, self.compared, strict=True):
             if one is not None:
-                d = self.cells.amount[:, one.to] - self.cells.amount[:, one.base]
-                found[value.value] = d[np.isfinite(d)]
+                d = difference(self.cells.amount[:, one.to], self.cells.amount[:, one.base])
+                known = np.isfinite(d)
+                found[value.value] = Contrast(one.contrast, numbers[self.cells.doc[known]], d[known])
         return Moves(self.label.label, found)
 
     def rows(self) -> Iterator[FindingRow]:
@@ -207,6 +220,14 @@ class _Builder:
             moving = int(np.count_nonzero(scores.values[0].moving))
         kind = codes.EXACT if label.enumerated else codes.FLIPS
         joint = _One(label.flip_p, kind, self._least(moving))
+        if moving and np.isfinite(self.cells.amount).sum(axis=1).max(initial=0) > 2:
+            # With more than two answers a case, signs alone would not do: see within_cases.
+            known = np.isfinite(self.cells.amount)
+            amounts = np.nan_to_num(self.cells.amount)
+            permuted = permute_mean(self.cells.design, amounts, known, self.draws, (*self.seed, 0))
+            joint = _one(permuted)
+            if self.scored.rows.design.continuous:
+                values, stepped = [joint], [joint.p]
         return _Of(joint if moving else None, tuple(values), tuple(stepped))
 
     def _least(self, moving: int) -> float:

@@ -15,6 +15,7 @@ from analyze.findings.collect import Moves
 from analyze.findings.decide import decide
 from analyze.findings.read import stored_findings
 from analyze.findings.rows import Finding, FindingRow
+from analyze.findings.shared import SharedEffect, shared_effects
 from analyze.frame import Cell, Floats
 from analyze.inference import confirmatory
 from analyze.inference.confirmatory import LEVEL, OUTCOME, WEIGHTS
@@ -25,12 +26,14 @@ _KEY = ("collection", "model_key", "coding")
 
 def settle(
     connection: duckdb.DuckDBPyConnection, bodies: Iterable[Body], moves: Mapping[Cell, Sequence[Moves]]
-) -> None:
+) -> list[tuple[Body, SharedEffect]]:
     """Decide the findings of `bodies`, those of models analysed earlier among them.
 
     `moves` are those of the models analysed now. To be called in the transaction that has put their rows
-    into the database.
+    into the database. Gives the effects of models on the cases that all of them have, for the bodies all of
+    whose models were analysed now: of the others, the cases are not at hand.
     """
+    shared: list[tuple[Body, SharedEffect]] = []
     for body in bodies:
         stored = stored_findings(connection, collection=body.collection, coding=body.coding)
         rows = decide([(one.cell, _row(one)) for one in stored])
@@ -39,8 +42,11 @@ def settle(
             if (cell.collection, cell.coding) == (body.collection, body.coding):
                 rows = _detectable(rows, cell, own, family)
         cells = [*dict.fromkeys(cell for cell, _ in rows)]
+        if all(cell in moves for cell in cells):
+            shared += [(body, row) for row in shared_effects({cell: moves[cell] for cell in cells})]
         new = {"findings": tables.arrow(Cell, FindingRow, rows)}
         tables.replace(connection, new, cells, _KEY)
+    return shared
 
 
 def _row(one: Finding) -> FindingRow:
@@ -73,10 +79,12 @@ def _detectable(
 
 
 def _found_four_times_in_five(row: FindingRow, label: Moves, jumps: Floats, level: float) -> FindingRow:
-    differences = label.differences.get(row.value or "")
-    if differences is None or len(differences) < confirmatory.minimum_cases():
+    one = label.contrasts.get(row.value or "")
+    if one is None or len(one.differences) < confirmatory.minimum_cases():
         return row
-    smallest = confirmable(differences, jumps, level=level, values=len(label.differences), seed=row.position)
+    smallest = confirmable(
+        one.differences, jumps, level=level, values=len(label.contrasts), seed=row.position
+    )
     row = replace(row, detectable_level=level)
     if smallest is None:
         return row
@@ -84,6 +92,6 @@ def _found_four_times_in_five(row: FindingRow, label: Moves, jumps: Floats, leve
 
 
 def _moving(one: Moves) -> Floats:
-    every: Floats = np.concatenate([*one.differences.values(), np.zeros(0)])
+    every: Floats = np.concatenate([*(of.differences for of in one.contrasts.values()), np.zeros(0)])
     moving: Floats = every[every != 0]
     return moving

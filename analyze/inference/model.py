@@ -120,7 +120,9 @@ def infer(
         metrics=metrics,
         flips=results,
         measured=_measured(frame, scored, pairs, numbers),
-        findings=collect(scored, results, values, labels, inference, unit=unit, seed=signs.seed),
+        findings=collect(
+            scored, results, values, labels, inference, numbers=numbers, unit=unit, seed=signs.seed
+        ),
     )
 
 

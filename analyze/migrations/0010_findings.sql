@@ -68,3 +68,23 @@ CREATE TABLE findings (
     detectable_share DOUBLE,        -- share of the cases that would have to move
     detectable_level DOUBLE         -- the level of the label's joint test, by its weight and the family
 );
+
+-- Models side by side on the cases that all of them have: of each contrast that several models were compared in, each
+-- model's effect over all of its own cases, and over those shared. Empty where the models were not analysed together.
+CREATE TABLE shared_effects (
+    collection   VARCHAR NOT NULL,
+    coding       VARCHAR NOT NULL,
+    label        VARCHAR NOT NULL,
+    value        VARCHAR NOT NULL,
+    contrast     VARCHAR NOT NULL,
+    model        VARCHAR NOT NULL,
+    temperature  DOUBLE,
+    model_key    VARCHAR NOT NULL,
+    models       BIGINT NOT NULL,   -- that have the contrast
+    n_compared   BIGINT NOT NULL,   -- cases that the model has
+    effect       DOUBLE NOT NULL,   -- over them
+    n_shared     BIGINT NOT NULL,   -- cases that all of the models have
+    ups          BIGINT NOT NULL,   -- of n_shared
+    downs        BIGINT NOT NULL,
+    shared_effect DOUBLE            -- over n_shared; null where there are none
+);
