@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analyze.inference import flips
+from analyze.inference import confirmatory, flips
 from benchmarks.calibration import run
+from benchmarks.calibration.findings import null_studies, planted_studies
 from benchmarks.calibration.worlds import World, answers, correlated_pairs
 
 
@@ -34,6 +35,22 @@ def test_a_test_that_is_too_eager_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(flips, "enumerate_value", eager)
     monkeypatch.setattr(run, "draw_world", lambda rng: World(60, 1, 0.1, 0.0, False, False, False))
     assert not run.levels(300, seed=5, draws=99)
+
+
+def test_null_studies_confirm_nothing_in_small(capsys: pytest.CaptureFixture[str]) -> None:
+    assert null_studies(8, seed=3, draws=1_999)
+    assert "with anything confirmed: 0" in capsys.readouterr().out
+
+
+def test_planted_labels_have_their_line_in_small(capsys: pytest.CaptureFixture[str]) -> None:
+    assert planted_studies(8, seed=3, draws=1_999)
+    assert "Coverage" in capsys.readouterr().out
+
+
+def test_findings_that_are_too_eager_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the correction over labels, nearly every null study has something confirmed."""
+    monkeypatch.setattr(confirmatory, "holm_steps", lambda p: [confirmatory.Step(1, one) for one in p])
+    assert not null_studies(3, seed=3, draws=499)
 
 
 def test_worlds_are_what_they_say() -> None:
