@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from store.sql import statement
 from store.study import Study
@@ -13,21 +13,25 @@ from store.study import Study
 class Spent:
     """US dollars. Runs that are set aside count too: they were paid."""
 
-    known: float
+    known: float = 0.0
     """Of answers and of tries that gave none, as far as their cost is known."""
-    assumed: float
+    assumed: float = 0.0
     """For what has a cost that is not known: the most that it may have been."""
-    unsettled: float
+    unsettled: float = 0.0
     """The most that killed runs may have spent beyond what they stored."""
-    in_batches: float
+    in_batches: float = 0.0
     """The most that open batches may still cost, but those of the models named."""
-    in_named_batches: float
+    in_named_batches: float = 0.0
     """The most that open batches of the models named may still cost."""
 
     @property
     def total(self) -> float:
         """All that counts as spent, without the open batches of the models named."""
         return self.known + self.assumed + self.unsettled + self.in_batches
+
+    def and_more(self, known: float, assumed: float) -> Spent:
+        """With what was spent since."""
+        return replace(self, known=self.known + known, assumed=self.assumed + assumed)
 
 
 def spent(study: Study, but_batches_of: Sequence[str] = ()) -> Spent:

@@ -252,6 +252,8 @@ def print_run(summary: RunSummary, *, as_json: bool) -> None:
                 "beyond_limit": summary.beyond,
                 "seconds": summary.seconds,
                 "cost_usd": summary.status.get("cost_usd", summary.cost_usd),
+                "without_answer_usd": summary.status.get("failed_usd", 0.0),
+                "assumed_usd": summary.status.get("assumed_usd", 0.0),
                 "status": dict(summary.status),
             }
         )

@@ -60,7 +60,8 @@ class BatchModel:
         self._room_at = now()
         """When a batch last ended; at first, as others may have ended before, the start of the run."""
         self._unknown: set[uuid.UUID] = set()
-        self._assumed_usd = 0.0
+        self.assumed_usd = 0.0
+        """What ended batches may have cost beyond what is known."""
         self.unfetched: dict[uuid.UUID, str] = {}
         """Open batches whose results did not come in this run, and what came instead."""
         self._longest_answer = (
@@ -331,7 +332,7 @@ class BatchModel:
     @property
     def spent_usd(self) -> float:
         """What this run's ended batches cost; one of which that is not all known counts at its dearest."""
-        return self.lane.cost_usd + self._assumed_usd
+        return self.lane.cost_usd + self.assumed_usd
 
     def affords(self, left: float) -> bool:
         """Whether so many US dollars pay for the next of the queries that were too dear before."""
@@ -354,7 +355,7 @@ class BatchModel:
     def _close(self, batch: Batch, *, assumed_usd: float = 0.0, **columns: Any) -> None:
         """Nothing more is waited for; `assumed_usd` may have been charged beyond what is known."""
         batches.close(self._shared.study, batch, assumed_usd=assumed_usd, **columns)
-        self._assumed_usd += assumed_usd
+        self.assumed_usd += assumed_usd
         self.lane.assumed_usd += assumed_usd
         self.open.pop(batch.batch, None)
         self._room_at = now()

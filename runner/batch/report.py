@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.batch.model import BatchModel
 from runner.batch.results import most_common
-from runner.lifecycle.budget import Limit, go_on, never_fits, reached
+from runner.lifecycle.budget import Limit, never_fits, reached
 from runner.lifecycle.options import RunSummary
 from runner.lifecycle.stopping import Reason, Stop
 from runner.providers.model_names import others
@@ -33,8 +33,7 @@ def summarise(
     pending: int,
     beyond: int,
     limit: Limit | None,
-    spent: float,
-    before: Spent,
+    spent: Spent,
     wanted: float,
 ) -> RunSummary:
     """The summary of a batch run whose last snapshot is `last`.
@@ -47,8 +46,7 @@ def summarise(
         pending: what the selection still lacks, open batches included.
         beyond: what is still to ask beyond the selection's limit.
         limit: the limit of money that binds, if any.
-        spent: what this run spent, in US dollars, with what its open batches may still cost.
-        before: what all runs of the study spent, this one included.
+        spent: what counts towards that limit: of this run, or of all runs.
         wanted: what the last query that the limit did not pay for might have cost.
     """
     left: Counter[str] = Counter()
@@ -74,9 +72,7 @@ def summarise(
             message = never_fits(limit, wanted, max(model.settings.max_tokens for model in models))
         else:
             stopped_by = "cost"
-            total = limit.option == "--max-total-cost"
-            message = reached(limit, 0.0 if total else spent, before if total else None, wanted)
-            message += go_on(limit) if not going_on else ""
+            message = reached(limit, spent, wanted)
     elif pending:
         state, stopped_by, message = "failed", "failure", f"{pending:,} are still to ask."
     else:

@@ -31,6 +31,7 @@ from runner.status.summary import nothing_to_ask
 from runner.transport.address import new_session
 from runner.transport.redact import Redactor
 from store import batches
+from store.costs import Spent
 from store.errors import BadInput, EvenhandError, RunFailed
 
 if TYPE_CHECKING:
@@ -301,13 +302,15 @@ class _BatchRun:
 
     def _spent(self) -> float:
         """What this run spent, with what the open batches that it follows may still cost."""
-        promised = sum(
+        return sum(model.spent_usd for model in self.models) + self._promised()
+
+    def _promised(self) -> float:
+        return sum(
             max((batch.dearest_usd or 0.0) - batches.fetched_usd(self.study, batch), 0.0)
             for model in self.models
             for batch in model.open.values()
             if batch.input_file_id is not None
         )
-        return sum(model.spent_usd for model in self.models) + promised
 
     async def _submit(self, model: BatchModel) -> None:
         """Submit what a model has pending, or as much as may be spent; the rest waits in its cursor."""
@@ -352,6 +355,13 @@ class _BatchRun:
         )
 
     def _summary(self) -> RunSummary:
+        limit = self._limit()
+        if limit is not None and limit.option == "--max-total-cost":
+            spent = store.costs.spent(self.study)
+        else:
+            assumed = sum(model.assumed_usd for model in self.models)
+            known = sum(model.lane.cost_usd for model in self.models)
+            spent = Spent(known, assumed, in_batches=self._promised())
         return summarise(
             self.run_id,
             self.stop,
@@ -359,9 +369,8 @@ class _BatchRun:
             self.models,
             pending=self._pending(),
             beyond=self.beyond,
-            limit=self._limit(),
-            spent=self._spent(),
-            before=store.costs.spent(self.study),
+            limit=limit,
+            spent=spent,
             wanted=self.shared.allowance.wanted,
         )
 

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from store.costs import Spent
 from store.errors import BadInput
 
 if TYPE_CHECKING:
     from runner.lifecycle.options import RunOptions
     from runner.providers.file import Route
     from runner.providers.schema import Prices
-    from store.costs import Spent
 
 _MORE = 1.5
 """So much more than is needed is noted as unsettled at once, so that this is noted a few times in a run."""
@@ -112,6 +112,8 @@ class Budget:
         self.before = before
         self.limit = binding(max_cost, max_total_cost, before.total if before else 0.0)
         self.spent = 0.0
+        self.assumed = 0.0
+        """Of that, what is not known, and counts at the most that it may have been."""
         self.reserved = 0.0
         self.wanted = 0.0
         """What the request that did not fit may have cost."""
@@ -146,11 +148,12 @@ class Budget:
         """The most that may be spent beyond what is stored."""
         return max(self.reserved + self.spent - self._stored, 0.0)
 
-    def settle(self, reserved: float, cost: float) -> None:
-        """A request came to its end and cost so much, or may have."""
+    def settle(self, reserved: float, cost: float, assumed: float = 0.0) -> None:
+        """A request came to its end and cost so much, or may have cost what is assumed."""
         self._open -= 1
         self.reserved = max(self.reserved - reserved, 0.0) if self._open else 0.0
-        self.spent += cost
+        self.spent += cost + assumed
+        self.assumed += assumed
         if self._waited_for:
             self._waited_for = False
             for call in self.settled:
@@ -165,17 +168,19 @@ class Budget:
     @property
     def never_fits(self) -> bool:
         """Not even the whole limit pays for one query."""
-        return self.limit is not None and self.spent <= self._most and self.wanted > self.limit.usd
+        return self.limit is not None and 0 <= self._most >= self.spent and self.wanted > self.limit.usd
 
     def why(self, max_tokens: int, longest_answer: int = 0) -> str:
         """Why the run ended at its limit, and how to go on."""
-        limit = self.limit
+        limit, before = self.limit, self.before
         assert limit is not None, "without a limit no money runs out"
-        if self.spent > self._most:
+        if self.spent > max(self._most, 0.0):
             return passed(limit, self.spent, max_tokens, longest_answer) + go_on(limit)
         if self.never_fits:
             return never_fits(limit, self.wanted, max_tokens, longest_answer)
-        return reached(limit, self.spent, self.before, self.wanted) + go_on(limit)
+        if limit.option == "--max-cost" or before is None:
+            return reached(limit, Spent(self.spent - self.assumed, self.assumed), self.wanted)
+        return reached(limit, before.and_more(self.spent - self.assumed, self.assumed), self.wanted)
 
 
 def never_fits(limit: Limit, dearest: float, max_tokens: int, longest_answer: int = 0) -> str:
@@ -194,22 +199,28 @@ def never_fits(limit: Limit, dearest: float, max_tokens: int, longest_answer: in
     )
 
 
-def reached(limit: Limit, spent: float, before: Spent | None, wanted: float) -> str:
-    """What to tell where the limit is reached: what was spent, and why the rest of it was not."""
-    if limit.option == "--max-cost" or before is None:
-        so_far = f"this run has cost ${spent:,.4f}"
-    else:
-        so_far = f"all runs of this study have cost ${before.total + spent:,.4f}{_not_known(before)}"
+def reached(limit: Limit, spent: Spent, wanted: float) -> str:
+    """What to tell where the limit is reached: what was spent, why the rest was not, and how to go on.
+
+    Args:
+        limit: the limit that binds.
+        spent: by this run, or by all runs of the study, as the limit has it.
+        wanted: what the query that did not fit may have cost, in US dollars.
+    """
+    who = "this run has" if limit.option == "--max-cost" else "all runs of this study have"
+    so_far = f"{who} cost ${spent.total:,.4f}{_not_known(spent)}"
+    if spent.total >= limit.usd:
+        return f"Stopped at {limit}: {so_far} already.{go_on(limit)}"
     next_one = f"the next query may cost up to ${_up(wanted)}, which is set aside before it goes out"
-    return f"Stopped at {limit}: {so_far}, and {next_one}."
+    return f"Stopped at {limit}: {so_far}, and {next_one}.{go_on(limit)}"
 
 
-def _not_known(before: Spent) -> str:
+def _not_known(spent: Spent) -> str:
     """Which parts of what counts as spent are not known to be."""
     parts = [
-        (before.in_batches + before.in_named_batches, "set aside for open batches"),
-        (before.unsettled, "for what was under way when a run was killed"),
-        (before.assumed, "assumed where a cost is not known"),
+        (spent.in_batches + spent.in_named_batches, "set aside for open batches"),
+        (spent.unsettled, "for what was under way when a run was killed"),
+        (spent.assumed, "assumed where a cost is not known"),
     ]
     named = [f"${usd:,.4f} {what}" for usd, what in parts if usd >= 0.00005]
     return f" (with {', '.join(named)})" if named else ""

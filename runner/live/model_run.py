@@ -307,7 +307,7 @@ class ModelRun:
         assumed = reserved if cost is None and may_be_charged else None
         if usage is not None:
             self._dearest[lane].learn(item.chars, usage.prompt_tokens, usage.completion_tokens)
-        self.shared.budget.settle(reserved, (cost or 0.0) + (assumed or 0.0))
+        self.shared.budget.settle(reserved, cost or 0.0, assumed or 0.0)
         if not cost and not assumed:
             return []
         row = self.rows.cost(item.query, lane.name, kind, usage, cost_usd=cost, assumed_usd=assumed)

@@ -187,6 +187,8 @@ def tables(snapshot: Snapshot, width: int) -> RenderableType:
         foot += [f"all {words}" for words in _costs(snapshot)]
     if snapshot.get("max_cost"):
         foot.append(f"at most {dollars(snapshot['max_cost'])}")
+    if snapshot.get("max_total_cost"):
+        foot.append(f"at most {dollars(snapshot['max_total_cost'])} over all runs")
     if writer.get("error"):
         foot.append(f"WRITER: {writer.get('error')}")
     parts.append(Text(" · ".join(foot), style="dim"))

@@ -85,7 +85,8 @@ async def test_what_does_not_say_its_cost_counts_at_what_was_reserved(study, ser
     summary = await ask(
         priced(server, input=0, output=1000), settings={"max_tokens": 1000}, max_cost=3.5, max_tries=1
     )
-    assert "Stopped at --max-cost 3.5: this run has cost $3.0" in summary.message
+    told = "this run has cost $3.0000 (with $3.0000 assumed where a cost is not known), and the next query"
+    assert f"Stopped at --max-cost 3.5: {told}" in summary.message
     assert len(server.calls) == 3
     assert rows(study, "SELECT sum(assumed_usd) FROM spending") == [(pytest.approx(3),)]
     told = (
@@ -156,6 +157,18 @@ async def test_failed_tries_of_earlier_runs_count_towards_the_total(study, serve
     summary = await ask(priced(server), max_total_cost=5.0)
     assert (len(server.calls), summary.stopped_by, summary.exit_code) == (1, "cost", 0)
     assert "all runs of this study have cost $3.0000" in summary.message
+
+
+async def test_a_total_limit_below_what_was_spent_says_so(study, serve, ask):
+    fill_study(study, 1, 4)
+    server = await serve(lambda call: body(choices=[]))
+    await ask(priced(server), max_cost=5.0)
+    summary = await ask(priced(server), max_total_cost=1.0)
+    assert (len(server.calls), summary.stopped_by, summary.exit_code) == (1, "cost", 0)
+    assert summary.message == (
+        "Stopped at --max-total-cost 1: all runs of this study have cost $3.0000 already. To go on, raise "
+        "--max-total-cost."
+    )
 
 
 async def test_a_total_limit_that_pays_for_no_query_says_so(study, serve, ask):
