@@ -11,8 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -44,8 +43,7 @@ _JSON = json.JSONDecoder(strict=False)
 _MOST_CHARS = 4_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):  # made for every answer, at a third of a dataclass's cost
     """Tokens and US dollars of one reply; None for what it does not say."""
 
     prompt_tokens: int | None = None
