@@ -13,7 +13,7 @@ from runner.lifecycle.budget import Limit, never_fits, reached
 from runner.lifecycle.options import RunSummary
 from runner.lifecycle.stopping import Reason, Stop
 from runner.providers.model_names import others
-from runner.status.costs import all_costs, costs
+from runner.status.snapshot import costs, whole_run
 from runner.status.summary import GO_ON, State, all_asked, counts, given_up, in_vain, warnings
 from store.batches import Batch
 from store.costs import Spent
@@ -122,19 +122,7 @@ def snapshot(
 ) -> dict[str, Any]:
     """The whole run. `in_flight` is what open batches ask; what has to do with a pace is empty."""
     shown = [_model(model, now, wall_time) for model in models]
-    return {
-        **about,
-        "models": shown,
-        **all_costs(shown),
-        "writer": {
-            "backlog": writer.backlog,
-            "committed": writer.committed,
-            "commits": writer.commits,
-            "last_commit_s": writer.last_commit_s,
-            "longest_commit_s": writer.longest_commit_s,
-            "error": writer.error,
-        },
-    }
+    return whole_run(shown, writer, about)
 
 
 def _model(model: BatchModel, now: float, wall_time: float) -> dict[str, Any]:

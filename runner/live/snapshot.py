@@ -9,7 +9,7 @@ from runner.lifecycle.failure_policy import RULES, ForLane
 from runner.live.lane import Lane
 from runner.live.model_run import ModelRun
 from runner.providers.model_names import others
-from runner.status.costs import all_costs, costs
+from runner.status.snapshot import costs, whole_run
 
 if TYPE_CHECKING:
     from store.writer import Counters as WriterCounters
@@ -119,16 +119,4 @@ def snapshot(
 ) -> dict[str, Any]:
     """The whole run. `about` is what the caller knows of it: its id, state, start, limits."""
     models = [snapshot_of_model(run, now, wall_time) for run in runs]
-    return {
-        **about,
-        "models": models,
-        **all_costs(models),
-        "writer": {
-            "backlog": writer.backlog,
-            "committed": writer.committed,
-            "commits": writer.commits,
-            "last_commit_s": writer.last_commit_s,
-            "longest_commit_s": writer.longest_commit_s,
-            "error": writer.error,
-        },
-    }
+    return whole_run(models, writer, about)

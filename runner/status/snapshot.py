@@ -1,11 +1,14 @@
-"""What a run has cost, added up over lanes and models: as far as known, and of what it is not."""
+"""What the snapshots of live and batch runs have in common: the whole run, and what it has cost."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.status.counters import LaneCounters
+
+if TYPE_CHECKING:
+    from store.writer import Counters as WriterCounters
 
 
 def costs(counted: Sequence[tuple[LaneCounters, bool]]) -> tuple[float | None, int]:
@@ -26,7 +29,26 @@ def costs(counted: Sequence[tuple[LaneCounters, bool]]) -> tuple[float | None, i
     return None, unpriced if any(priced for _, priced in counted) else 0
 
 
-def all_costs(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def whole_run(
+    models: Sequence[Mapping[str, Any]], writer: WriterCounters, about: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A run, from the snapshots of its models; `about` has its id, state, start and limits."""
+    return {
+        **about,
+        "models": list(models),
+        **_all_costs(models),
+        "writer": {
+            "backlog": writer.backlog,
+            "committed": writer.committed,
+            "commits": writer.commits,
+            "last_commit_s": writer.last_commit_s,
+            "longest_commit_s": writer.longest_commit_s,
+            "error": writer.error,
+        },
+    }
+
+
+def _all_costs(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The costs of a run, from the snapshots of its models."""
     known = [model["cost_usd"] for model in models if model["cost_usd"] is not None]
     return {
