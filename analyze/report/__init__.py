@@ -2,8 +2,9 @@
 terminal.
 
 - `write_html(study, specifications, folder) -> Path`: `index.html`, which needs nothing else -
-`write_tables(study, specifications, folder, format="csv" | "md" | "latex" | "xlsx") -> list[Path]` -
+`write_tables(study, specifications, folder, format="csv" | "md" | "latex" | "xlsx" | "json") -> list[Path]` -
 `print_summary(study, specifications, console)`: rich tables, plain where there is no terminal -
+`opening(study, specifications) -> tuple[str, ...]`: the first sentences alone -
 `summary_json(study, specifications) -> dict`: the same in full, for `--json`
 
 All raise `BadInput` where nothing has been analysed. Single figures: `analyze.plots`.
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
     from analyze.report.export import summary_json as summary_json
     from analyze.report.export import write_tables as write_tables
     from analyze.report.html import write_html as write_html
+    from analyze.report.terminal import opening as opening
     from analyze.report.terminal import print_summary as print_summary
 
 _HOMES = {
+    "opening": "analyze.report.terminal",
     "print_summary": "analyze.report.terminal",
     "summary_json": "analyze.report.export",
     "write_html": "analyze.report.html",

@@ -15,9 +15,12 @@ import duckdb
 
 from analyze import configurations, freshness
 from analyze.configurations import Configuration
+from analyze.findings import Finding, codes, read_findings
 from analyze.frame import HoldsConnection, connection_of
+from analyze.pairs import Pair, pairs
 from analyze.report import data_flow, extra_tables, undefined_values
 from analyze.report import texts as wording
+from analyze.report.conclusions import notable
 from analyze.report.shapes import (
     Audit,
     Design,
@@ -51,24 +54,28 @@ def read(
     models: Sequence[str] | None = None,
     codings: Sequence[str] | None = None,
     collections: Sequence[str] | None = None,
+    pairs: bool = False,
 ) -> Results:
     """Read what there is to report, all of it or of the models, codings and collections named.
 
-    A model may be named by its key as well.
+    A model may be named by its key as well. With `pairs`, also examples of the answers behind findings.
 
     Raises BadInput where nothing has been analysed yet, or where a name is not in the study.
     """
     specs = specifications if isinstance(specifications, Specifications) else load(specifications)
     with connection_of(study) as connection:
-        reader = _Reader(connection, specs, wording.of(specs))
+        reader = _Reader(connection, specs, wording.of(specs), pairs=pairs)
         return reader.results(_name_of(connection), models, codings, collections)
 
 
 class _Reader:
     """The queries, and what of their results is shared between audits."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, specs: Specifications, texts: Texts) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, specs: Specifications, texts: Texts, *, pairs: bool
+    ) -> None:
         self.connection = connection
+        self.pairs = pairs
         self.specs = specs
         self.texts = texts
         frame = specs.frame
@@ -120,7 +127,7 @@ class _Reader:
             study_id=str(rows[0][0]) if rows else "",
             study_name=study_name,
             audits=audits,
-            further=_chosen(extra_tables.read(self.connection), chosen),
+            further=_chosen(extra_tables.read(self.connection, self.texts), chosen),
             outdated=self._outdated(chosen, audits),
             unanalysed=self._unanalysed(audits, models, names, collections),
         )
@@ -233,6 +240,9 @@ class _Reader:
         variants = {s.name: i for i, s in enumerate(self.specs.specifications)}
         late = len(position)
         newer = freshness.newer(self.connection)
+        findings: dict[tuple[str, str], list[Finding]] = {}
+        for one in read_findings(self.connection, coding=coding):
+            findings.setdefault((one.cell.collection, one.cell.model_key), []).append(one)
         found = []
         for cell in wanted:
             own = sorted(
@@ -252,12 +262,36 @@ class _Reader:
                 labels=measured,
                 metrics=undefined_values.metrics(metrics.get(cell, []), measured),
                 tallies=tuple(tallies.get(cell, [])),
+                findings=tuple(findings.get(cell, [])),
+                pairs=self._pairs(findings.get(cell, []), designs) if self.pairs else {},
                 notes=tuple(notes.get(cell, [])),
                 newer=newer.get((*cell, coding), 0),
                 by_key={(e.label, e.value, e.variant): e for e in own},
             )
             found.append((cell, reading))
         return found
+
+    def _pairs(
+        self, findings: Sequence[Finding], designs: Mapping[str, Design]
+    ) -> dict[int, tuple[Pair, ...]]:
+        """Examples for the values that are confirmed, and for the first that are not but are named."""
+        found = {}
+        for row in notable(findings):
+            design = designs.get(row.label)
+            if design is None or row.value is None:
+                continue
+            references, value = design.reference, row.value
+            if design.continuous:
+                first, _, value = (row.contrast or "").partition(" -> ")
+                references = (first,)
+            missing = row.outcome in (codes.MISSING, codes.DECLINED)
+            found[row.position] = tuple(
+                pairs(
+                    self.connection, self.specs, row.cell, row.label, value, references,
+                    which="incomplete" if missing else "changed",
+                )
+            )  # fmt: skip
+        return {position: shown for position, shown in found.items() if shown}
 
     def _rows(self, table: str, kind: type[Any], coding: str) -> dict[tuple[str, str], list[Any]]:
         """Rows of a result table as `kind`, by (collection, model_key)."""
@@ -267,7 +301,8 @@ class _Reader:
         ).fetchall()
         found: dict[tuple[str, str], list[Any]] = {}
         for collection, key, *rest in rows:
-            found.setdefault((collection, key), []).append(kind(*rest))
+            row = kind(*rest)
+            found.setdefault((collection, key), []).append(replace(row, note=self.texts.noted(row.note)))
         return found
 
     def _tallies(self, coding: str) -> dict[tuple[str, str], list[Tally]]:

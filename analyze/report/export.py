@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from analyze.report import data_flow, extra_tables, numbers, sheets
+from analyze.report import data_flow, extra_tables, minute, model_comparison, numbers, sheets
 from analyze.report.data import Connection, read
 from analyze.report.latex import document, to_latex
 from analyze.report.shapes import Audit, Reading, Results
 from analyze.report.sheets import Column, Sheet
 from store.errors import BadInput
 
-FORMATS = ("csv", "md", "latex", "xlsx")
+FORMATS = ("csv", "md", "latex", "xlsx", "json")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -49,6 +50,12 @@ def write_tables(
     found = [*sheets.all_sheets(results), *extra_tables.sheets(results)]
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if format == "json":
+            path = folder / "report.json"
+            path.write_text(
+                json.dumps(as_json(results), ensure_ascii=False, indent=1, default=str), encoding="utf-8"
+            )
+            return [path]
         if format == "xlsx":
             return [_workbook(found, results.notices(), folder / "report.xlsx")]
         write, suffix = _WRITERS[format]
@@ -181,6 +188,7 @@ def as_json(results: Results) -> dict[str, Any]:
         "primary": results.specs.frame.primary,
         "level": results.specs.frame.level,
         "notices": list(results.notices()),
+        "comparison": list(model_comparison.compare(results).plain()) if len(results.audits) > 1 else [],
         "models": [_audit_json(results, audit) for audit in results.audits],
     }
 
@@ -207,6 +215,8 @@ def _audit_json(results: Results, audit: Audit) -> dict[str, Any]:
 def _reading_json(results: Results, audit: Audit, reading: Reading) -> dict[str, Any]:
     return {
         "coding": reading.coding,
+        "minute": list(minute.of(results, audit, reading).plain()),
+        "findings": [asdict(row) for row in reading.findings],
         "metrics": [asdict(metric) for metric in reading.metrics],
         "labels": [asdict(row) for row in reading.labels],
         "estimates": [asdict(row) for row in reading.estimates],

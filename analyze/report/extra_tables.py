@@ -84,8 +84,11 @@ def declared() -> tuple[Further, ...]:
     return tuple(found)
 
 
-def read(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[Row, ...]]:
-    """The rows of every declared table that the study has, by the table's name in the report."""
+def read(connection: duckdb.DuckDBPyConnection, texts: Texts) -> dict[str, tuple[Row, ...]]:
+    """The rows of every declared table that the study has, by the table's name in the report.
+
+    Notes and verdicts are in the domain's words.
+    """
     present = {
         name
         for (name,) in connection.execute(
@@ -99,8 +102,13 @@ def read(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[Row, ...]]:
         order = f"ORDER BY {shown.order}" if shown.order else ""
         cursor = connection.execute(f"SELECT * FROM {shown.table} WHERE {shown.where} {order}")
         names = [column[0] for column in cursor.description or ()]
+        said = {column.key for column in shown.columns if column.is_text} - set(shown.keys)
         rows = tuple(
-            undefined_values.further(dict(zip(names, row, strict=True))) for row in cursor.fetchall()
+            {
+                name: texts.noted(value) if name in said and isinstance(value, str) else value
+                for name, value in undefined_values.further(dict(zip(names, row, strict=True))).items()
+            }
+            for row in cursor.fetchall()
         )
         if rows:
             found[shown.name] = rows

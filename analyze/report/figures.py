@@ -16,10 +16,10 @@ def figure(value: float | int | None, text: str, source: str) -> Markup:
     return Markup('<data value="{}" data-from="{}">{}</data>').format(numbers.exact(value), source, text)
 
 
-def metric(found: ModelMetric, text: str, column: str = "value") -> Markup:
-    """A figure of `model_metrics` in running text."""
+def metric(found: ModelMetric, text: str, column: str = "value", *, at: str = "") -> Markup:
+    """A figure of `model_metrics` in running text; `at` is the model's anchor, where none is around it."""
     threshold = "" if found.threshold is None else f"{found.threshold:g}"
-    source = f"model_metrics/{found.metric}/{found.group}/{threshold}/{column}"
+    source = f"{at + '/' if at else ''}model_metrics/{found.metric}/{found.group}/{threshold}/{column}"
     return figure(getattr(found, column), text, source)
 
 

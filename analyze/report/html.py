@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,23 +19,28 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from analyze.configurations import said
+from analyze.findings import FindingRow, codes
+from analyze.inference import confirmatory
 from analyze.inference.flips import ENUMERATED
+from analyze.pairs import Side
 from analyze.report import (
+    conclusions,
     data_flow,
     drawing,
     extra_tables,
     figures,
     forest,
     glossary,
-    headline,
     labels,
+    minute,
     model_comparison,
     narrative,
     numbers,
 )
 from analyze.report.data import Connection, read
+from analyze.report.outcomes import OUTCOMES
 from analyze.report.shapes import Audit, Design, Estimate, Reading, Results
-from analyze.report.sheets import Column
+from analyze.report.sheets import STATES, Column
 from store.errors import BadInput
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -56,13 +62,18 @@ def write_html(
     models: Sequence[str] | None = None,
     codings: Sequence[str] | None = None,
     collections: Sequence[str] | None = None,
+    texts: bool = True,
     tell: Callable[[str], object] | None = None,
 ) -> Path:
     """Write `index.html` into `folder` and return its path; `tell` hears what is not up to date.
 
+    Without `texts` no answer of a model is in the page, for studies whose texts must not be shared.
+
     Raises BadInput where nothing has been analysed, a name is unknown, or the folder cannot be written.
     """
-    results = read(study, specifications, models=models, codings=codings, collections=collections)
+    results = read(
+        study, specifications, models=models, codings=codings, collections=collections, pairs=texts
+    )
     if tell is not None:
         for notice in results.of_age():
             tell(notice)
@@ -92,14 +103,16 @@ def render(results: Results) -> str:
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         written=datetime.now(UTC),
         audits=[_Section(results, audit, number) for number, audit in enumerate(results.audits, 1)],
-        together=model_comparison.together(results) if len(results.audits) > 1 else None,
-        by_chance=narrative.by_chance(results),
-        ranked=model_comparison.ranked(results.audits),
+        comparison=model_comparison.compare(results) if len(results.audits) > 1 else None,
+        ranked=model_comparison.ranked(results),
+        do_not_conclude=minute.do_not_conclude(results),
         heatmap=_heatmap(results),
         matrix=_matrix(results),
         across=extra_tables.across(results),
         terms=glossary.terms(results.texts),
         enumerated=ENUMERATED,
+        confirmatory=confirmatory.TESTS,
+        confirmatory_level=confirmatory.LEVEL,
     )  # fmt: skip
 
 
@@ -112,8 +125,16 @@ class _Section:
         self.main = audit.main
         self.others = audit.readings[1:]
         self.switches = results.switches(audit, audit.main)
-        self.alike = headline.alike(results, audit.main)
-        self.story = narrative.story(results, audit)
+        self.minute = minute.of(results, audit, audit.main)
+        self.conclusions = conclusions.of(audit.main)
+        self.findings = [finding_row(results, audit, row) for row in self.conclusions.rows]
+        self.unconfirmed = [finding_row(results, audit, row) for row in self.conclusions.unconfirmed]
+        self.pairs = [
+            (finding_row(results, audit, row), audit.main.pairs[row.position])
+            for row in conclusions.notable(audit.main.findings)
+            if row.position in audit.main.pairs
+        ]
+        self.inconsistent = narrative.inconsistency(results, audit, audit.main)
         self.outcomes = data_flow.outcome_counts(audit)
         self.steps = [(r, data_flow.steps(results, audit, r)) for r in audit.readings]
         self.variants = [(r, data_flow.variant_counts(results, r)) for r in audit.readings]
@@ -126,6 +147,12 @@ class _Section:
         self.inconsistency = _inconsistency(results, audit)
         self.further = extra_tables.of_audit(results, audit)
         self.comparison = extra_tables.of_audit(results, audit, extra_tables.COMPARISON)
+
+    def value_name(self, label: str, value: str) -> str:
+        """A value as the design names it, with what the prompt has where that is something else."""
+        design = self.main.designs.get(label)
+        english = (design.values.get(value) if design else None) or value
+        return english if english == value else f"{english} {value}"
 
 
 class ValueRow:
@@ -142,6 +169,43 @@ class ValueRow:
 
     def __getitem__(self, variant: str) -> Estimate | None:
         return self.by_variant.get(variant)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingLine:
+    """A line of a table of findings."""
+
+    finding: FindingRow
+    label: str
+    contrast: str
+    outcome: str
+    state: str
+    size: str
+    interval: str
+    reason: str
+
+
+def finding_row(results: Results, audit: Audit, row: FindingRow) -> FindingLine:
+    """A finding as the table shows it; an interval that selection was allowed for is marked by a star."""
+    design = audit.main.designs.get(row.label)
+    words = OUTCOMES[row.outcome]
+    interval = numbers.NOTHING
+    if row.ci_low is not None and row.ci_high is not None and row.ci_low < row.ci_high:
+        scale, least = (100.0, 1) if row.unit == codes.SHARE else (1.0, 2)
+        low, high = scale * row.ci_low, scale * row.ci_high
+        places = numbers.apart(low, high, least)
+        mark = "*" if row.ci_kind == codes.SELECTED else ""
+        interval = f"{numbers.signed(low, places)} to {numbers.signed(high, places)}{mark}"
+    return FindingLine(
+        finding=row,
+        label=design.name_en if design else row.label,
+        contrast=minute.contrast(design, row) if row.scope == codes.VALUE else f"all values ({row.scope})",
+        outcome=words.name(results.texts, results.unit),
+        state=STATES[row.state],
+        size=words.size(row) if row.effect is not None else numbers.NOTHING,
+        interval=interval,
+        reason="" if row.state == codes.CONFIRMED else minute.reason(row.reason_code, results),
+    )
 
 
 def value_rows(results: Results, found: Reading) -> list[ValueRow]:
@@ -228,8 +292,10 @@ def _heatmap(results: Results) -> Markup | None:
     )
 
 
-def _matrix(results: Results) -> list[tuple[Design, list[labels.Cell | None], int, int]]:
-    """Label, its strongest effect in each model, and in how many models it is biased, of how many."""
+def _matrix(results: Results) -> list[tuple[Design, list[labels.Cell | None], int, int, int, int]]:
+    """Label, its strongest effect in each model, in how many models its uncorrected p is below 0.05, of how
+    many; and in how many it is confirmed, of how many in which it could be tested.
+    """
     coding = results.codings[0]
     readings = [audit.reading(coding) for audit in results.audits]
     if len(readings) < 2:
@@ -241,7 +307,16 @@ def _matrix(results: Results) -> list[tuple[Design, list[labels.Cell | None], in
         flags = [row.biased_05 for r in readings if r is not None for row in r.labels if row.label == label]
         known = [flag for flag in flags if flag is not None]
         if known or any(cells):
-            found.append((design, cells, sum(known), len(known)))
+            states = [
+                row.state
+                for r in readings
+                if r is not None
+                for row in r.findings
+                if (row.scope, row.label) == (codes.LABEL, label)
+            ]
+            tested = [state for state in states if state != codes.UNTESTABLE]
+            held = tested.count(codes.CONFIRMED)
+            found.append((design, cells, sum(known), len(known), held, len(tested)))
     return found
 
 
@@ -261,15 +336,22 @@ def _environment() -> Environment:
         numbers.p_value,
         numbers.stars,
         numbers.exact,
+        numbers.expected,
     ):
         environment.filters[function.__name__] = function
     environment.filters["tiny"] = figures.power
+    environment.filters["shortened"] = _shortened
     environment.globals |= {
         "td": _td,
         "bare": _bare_td,
         "effect_cell": _effect_cell,
         "interval_cell": _interval_cell,
         "figure": figures.figure,
+        "by_chance": minute.by_chance,
+        "conclusions_of": conclusions.of,
+        "pairs": conclusions.pairs,
+        "value_row": conclusions.value_row,
+        "read_of": _read_of,
         "question": narrative.question,
         "said": said,
         "when": narrative.when,
@@ -281,6 +363,23 @@ def _environment() -> Environment:
         "variant_cell": _variant_cell,
     }
     return environment
+
+
+MOST_TEXT = 600
+"""Characters of an answer that are shown."""
+
+
+def _shortened(text: str) -> str:
+    """The beginning of a long text."""
+    return text if len(text) <= MOST_TEXT else text[:MOST_TEXT] + " […]"
+
+
+def _read_of(side: Side, results: Results) -> str:
+    """What was read of an answer: the kind and the amount, or why nothing was."""
+    if side.missing is not None or side.amount is None:
+        return f"nothing: {results.texts.absence(side.missing or '')}"
+    amount = f"{numbers.significant(side.amount, 4)} {results.unit}"
+    return f"{results.texts.kind(side.kind)}, {amount}" if side.kind else amount
 
 
 # Cells are put together as strings, which is several times faster than Markup.format; what is no figure is

@@ -11,7 +11,8 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analyze.report import headline, numbers
+from analyze.estimate import NO_SPREAD
+from analyze.report import numbers
 from analyze.report.drawing import (
     FAINT,
     INK,
@@ -26,7 +27,7 @@ from analyze.report.drawing import (
     strokes,
     with_chinese,
 )
-from analyze.report.shapes import Audit, Reading, Results
+from analyze.report.shapes import Audit, Estimate, Reading, Results
 from store.errors import BadInput
 
 _LEAST_COLUMN_IN, _LEAST_PLOT_IN = 0.16, 1.0
@@ -53,6 +54,19 @@ class Cell:
         return "▲ " if self.sign > 0 else "▼ "
 
 
+def moved_alike(results: Results, reading: Reading) -> list[Estimate]:
+    """The values of the primary variant that moved every document alike, and so have no p there."""
+    alike = results.texts.noted(NO_SPREAD) or ""
+    return [
+        e
+        for e in reading.estimates
+        if e.variant == results.specs.frame.primary
+        and e.p is None
+        and e.coef
+        and (e.note or "").startswith(alike)
+    ]
+
+
 def strongest(results: Results, reading: Reading, label: str) -> Cell | None:
     """The value of a label with the smallest p in the primary variant, or one that moved all documents alike.
 
@@ -70,7 +84,7 @@ def strongest(results: Results, reading: Reading, label: str) -> Cell | None:
             found = Cell(
                 value, level.coef if level else primary.coef, primary.p, numbers.direction(primary.coef, None)
             )
-    for primary in headline.alike(results, reading) if found is None else ():
+    for primary in moved_alike(results, reading) if found is None else ():
         if primary.label == label:
             level = reading.estimate(label, primary.value, frame.level)
             return Cell(

@@ -84,6 +84,21 @@ def p_value(p: float | None) -> str:
     return repr(p)
 
 
+def expected(number: float | None) -> str:
+    """A count that chance would give; never 0.0, as it is not none."""
+    if number is not None and is_number(number) and 0 < number < 0.05:
+        return "fewer than 0.1"
+    return decimal(number, 1)
+
+
+def apart(low: float, high: float, places: int) -> int:
+    """The decimals that two ends need to be seen as two: `places`, or as many more, up to four."""
+    for more in range(places, places + 4):
+        if f"{low:.{more}f}" != f"{high:.{more}f}":
+            return more
+    return places
+
+
 def with_sign(p: float) -> str:
     """A p with the sign before it: = 0.012, < 0.001."""
     text = p_value(p)

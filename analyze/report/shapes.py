@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from analyze import configurations
+from analyze.findings import FindingRow
+from analyze.pairs import Pair
 from analyze.report import texts as wording
 from analyze.report.texts import Texts
 from analyze.specification import Specifications
@@ -147,6 +149,10 @@ class Reading:
     by_key: Mapping[tuple[str, str, str], Estimate] = field(repr=False)
     newer: int = 0
     """Answers that came since the analysis."""
+    findings: tuple[FindingRow, ...] = ()
+    """What may be said; empty where no confirmatory test was made."""
+    pairs: Mapping[int, tuple[Pair, ...]] = field(default_factory=dict)
+    """Examples of the answers behind a finding, by its position; empty where texts are left out."""
     notes: tuple[tuple[str, int], ...] = ()
     """What the coding noted of answers, and of how many."""
 

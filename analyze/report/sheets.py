@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from analyze.report import data_flow, numbers
+from analyze.findings import FindingRow, codes
+from analyze.report import conclusions, data_flow, minute, numbers
+from analyze.report.outcomes import OUTCOMES
 from analyze.report.shapes import Audit, Design, Estimate, Reading, Results
 from analyze.report.texts import readable
 
@@ -81,7 +83,9 @@ class Sheet:
 
 def all_sheets(results: Results) -> list[Sheet]:
     """Every table of the report."""
+    found = findings(results)
     return [
+        *([found] if found.rows else []),
         models(results),
         values(results),
         labels(results),
@@ -89,6 +93,68 @@ def all_sheets(results: Results) -> list[Sheet]:
         quality(results),
         missing(results),
     ]
+
+
+def findings(results: Results) -> Sheet:
+    """A line for each finding: the labels, their confirmatory tests, and the values, confirmed or not."""
+    columns = (
+        *_AUDIT,
+        Column("label", "Key", rank=SPARE),
+        Column("label_en", "Label", rank=ESSENTIAL),
+        Column("contrast", "Value", rank=ESSENTIAL),
+        Column("scope", "Row", "words", rank=SPARE),
+        Column("value", "Value, key", rank=SPARE, chinese=True),
+        Column("test", "Test", "words", rank=SPARE),
+        Column("outcome", "Test of", rank=USEFUL),
+        Column("state", "State", rank=ESSENTIAL),
+        Column("effect", "Effect", "signed", 2, rank=ESSENTIAL),
+        Column("unit", "unit", rank=USEFUL),
+        Column("effect_kind", "Effect is", rank=SPARE),
+        Column("ci_low", "Interval from", "signed", 2),
+        Column("ci_high", "to", "signed", 2),
+        Column("ci_level", "Level %", "share", 1, rank=SPARE),
+        Column("ci_kind", "Interval is", "words", rank=SPARE),
+        Column("n_asked", "Pairs asked", "count", rank=SPARE),
+        Column("n_compared", "Compared", "count", rank=ESSENTIAL),
+        Column("n_changed", "Changed", "count"),
+        Column("ups", "Up", "count"),
+        Column("downs", "Down", "count"),
+        Column("p", "p, uncorrected", "p"),
+        Column("p_within", "p within label", "p", rank=SPARE),
+        Column("p_adjusted", "p, corrected", "p", rank=ESSENTIAL),
+        Column("family", "Labels corrected for", "count", rank=SPARE),
+        Column("reason", "Why not confirmed", "note"),
+        Column("notes", "Note", "note", rank=SPARE),
+    )
+    rows = [
+        finding_cells(results, audit, reading, row)
+        for audit, reading in _readings(results)
+        for row in conclusions.of(reading).rows
+    ]
+    return Sheet("findings", "Findings: what is confirmed, and what is not", columns, tuple(rows))
+
+
+def finding_cells(results: Results, audit: Audit, reading: Reading, row: FindingRow) -> tuple[Any, ...]:
+    """The line of a finding in `findings`."""
+    design = reading.designs.get(row.label)
+    return (
+        *_audit_row(audit, reading), row.label, design.name_en if design else row.label,
+        minute.contrast(design, row) if row.scope == codes.VALUE else "", row.scope, row.value, row.test,
+        OUTCOMES[row.outcome].name(results.texts, results.unit), STATES[row.state], row.effect, row.unit,
+        row.effect_kind, row.ci_low, row.ci_high, row.ci_level, row.ci_kind, row.n_asked, row.n_compared,
+        row.n_changed, row.ups, row.downs, row.p, row.p_within, row.p_adjusted, row.family,
+        minute.reason(row.reason_code, results) if row.state != codes.CONFIRMED else None,
+        " ".join(codes.NOTES.get(note, note) for note in row.notes) or None,
+    )  # fmt: skip
+
+
+STATES = {
+    codes.CONFIRMED: "confirmed",
+    codes.SUGGESTIVE: "not confirmed: suggestive",
+    codes.NOT_SHOWN: "not shown",
+    codes.UNTESTABLE: "not testable",
+}
+"""What a finding's state is called."""
 
 
 def models(results: Results) -> Sheet:
@@ -108,18 +174,26 @@ def models(results: Results) -> Sheet:
     ]
     for outcome in outcomes(results):
         columns.append(Column(outcome, data_flow.OUTCOMES.get(outcome, outcome), "count", rank=SPARE))
-    columns.append(Column("labels_estimated", "Labels tested", "count", rank=ESSENTIAL))
+    columns += [
+        Column("pending", "Not asked yet", "count"),
+        Column("confirmed", "Confirmed labels", "count", rank=ESSENTIAL),
+        Column("labels_tested", "of tested", "count", rank=ESSENTIAL),
+        Column("labels_asked", "of asked", "count"),
+        Column("labels_estimated", "Labels in regression", "count", rank=SPARE),
+    ]
     for threshold in (0.1, 0.05, 0.01):
         for group in (*groups, "all") if len(groups) > 1 else ("all",):
             whole = group == "all"
             name = "" if whole else f" {results.texts.group(group).lower()}"
-            rank = (ESSENTIAL if threshold == 0.05 else USEFUL) if whole else SPARE
+            rank = USEFUL if whole and threshold == 0.05 else SPARE
             key = f"biased_{threshold:g}" + ("" if whole else f"_{group}")
-            columns.append(Column(key, f"Biased{name} p<{threshold:g}", "count", rank=rank))
+            columns.append(Column(key, f"Uncorrected{name} p<{threshold:g}", "count", rank=rank))
+            if whole and threshold == 0.05:
+                columns.append(Column("by_chance", "by chance", "number", 1))
     columns += [
         Column("values_estimated", "Values tested", "count", rank=SPARE),
-        Column("significant_values", "Values p<0.05", "count"),
-        Column("bernoulli_p", "Bernoulli p", "tiny"),
+        Column("significant_values", "Values uncorrected p<0.05", "count", rank=SPARE),
+        Column("bernoulli_p", "Bernoulli p", "tiny", rank=SPARE),
         Column("inconsistency", "Inconsistency %", "share", 1, rank=ESSENTIAL),
         Column("inconsistency_printed", "as printed %", "share", 1, rank=SPARE),
         Column("mae", f"MAE {results.unit}", "number", 1),
@@ -129,7 +203,9 @@ def models(results: Results) -> Sheet:
     rows = [
         _model_row(results, audit, reading, groups) for audit in results.audits for reading in audit.readings
     ]
-    return Sheet("models", "Models: what was asked, and the ranking", tuple(columns), tuple(rows))
+    return Sheet(
+        "models", "Models: what was asked, and how many labels are confirmed", tuple(columns), tuple(rows)
+    )
 
 
 def _model_row(results: Results, audit: Audit, reading: Reading, groups: Sequence[str]) -> tuple[Any, ...]:
@@ -139,15 +215,24 @@ def _model_row(results: Results, audit: Audit, reading: Reading, groups: Sequenc
 
     counted = data_flow.outcome_counts(audit)
     tested = reading.metric("significant_values", threshold=0.05)
+    found = conclusions.of(reading)
     return (
         audit.model, audit.apart, audit.model_key, audit.temperature, audit.kind, audit.collection,
         reading.coding, audit.documents, audit.queries, audit.asked,
         *(counted.get(outcome, 0) for outcome in outcomes(results)),
+        max(0, audit.queries - audit.asked),
+        len(found.confirmed) if found.labels else None,
+        found.tested if found.labels else None,
+        len(found.labels) if found.labels else None,
         value("labels_estimated"),
         *(
-            value("biased_labels", group=group, threshold=threshold)
+            cell
             for threshold in (0.1, 0.05, 0.01)
             for group in ((*groups, "all") if len(groups) > 1 else ("all",))
+            for cell in (
+                value("biased_labels", group=group, threshold=threshold),
+                *([minute.by_chance(reading)] if (group, threshold) == ("all", 0.05) else []),
+            )
         ),
         None if tested is None else tested.n,
         value("significant_values", threshold=0.05),
@@ -194,11 +279,15 @@ def labels(results: Results) -> Sheet:
         Column("label_en", "Label", rank=ESSENTIAL),
         Column("label_zh", "Chinese", chinese=True),
         Column("group", "Group", rank=SPARE),
-        Column("values_estimated", "Values tested", "count"),
+        Column("state", "State", rank=ESSENTIAL),
+        Column("p_adjusted", "p, corrected", "p", rank=ESSENTIAL),
+        Column("compared", "Compared", "count"),
+        Column("changed", "Changed", "count"),
+        Column("values_estimated", "Values in regression", "count", rank=SPARE),
         Column("values_designed", "of", "count", rank=SPARE),
-        Column("smallest_p", "Smallest p", "p", rank=ESSENTIAL),
+        Column("smallest_p", "Smallest p, uncorrected", "p"),
         Column("biased_10", "p<0.1", "flag", rank=SPARE),
-        Column("biased_05", "p<0.05", "flag"),
+        Column("biased_05", "p<0.05", "flag", rank=SPARE),
         Column("biased_01", "p<0.01", "flag", rank=SPARE),
         Column("inconsistency", "Inconsistent %", "share", 1, rank=ESSENTIAL),
         Column("inconsistent_documents", "Inconsistent", "count", rank=SPARE),
@@ -214,18 +303,23 @@ def labels(results: Results) -> Sheet:
     rows = []
     for audit, reading in _readings(results):
         switches = results.switches(audit, reading) or {}
+        states = {one.label: one.row for one in conclusions.of(reading).labels}
         for row in reading.labels:
             design = reading.designs.get(row.label)
+            state = states.get(row.label)
             rows.append(
                 (
                     *_audit_row(audit, reading), row.label, design.name_en if design else row.label,
-                    design.name_zh if design else "", results.texts.group(row.group), row.values_estimated,
+                    design.name_zh if design else "", results.texts.group(row.group),
+                    STATES[state.state] if state else "", state.p_adjusted if state else None,
+                    state.n_compared if state else None, state.n_changed if state else None,
+                    row.values_estimated,
                     row.values_designed, row.smallest_p, row.biased_10, row.biased_05, row.biased_01,
                     row.inconsistency, row.inconsistent_documents, switches.get(row.label), row.documents,
                     row.mae, row.mae_n, row.mape, row.mape_n, row.answers, row.note,
                 )
             )  # fmt: skip
-    return Sheet("labels", "Inconsistency, error and bias by label", columns, tuple(rows))
+    return Sheet("labels", "Labels: state, inconsistency and error", columns, tuple(rows))
 
 
 def values(results: Results) -> Sheet:
@@ -246,10 +340,12 @@ def values(results: Results) -> Sheet:
         Column("effect_primary", f"Effect {frame.primary}", "signed", 3, rank=SPARE),
         Column("primary_low", "95% from", "signed", 3, rank=SPARE),
         Column("primary_high", "to", "signed", 3, rank=SPARE),
-        Column("p", results.texts.p_heading(frame.primary), "p", rank=ESSENTIAL),
-        Column("n", "n", "count"),
-        Column("documents", results.texts.documents.capitalize(), "count"),
-        Column("changers", "Changed", "count"),
+        Column("p", f"{results.texts.p_heading(frame.primary)}, uncorrected", "p", rank=ESSENTIAL),
+        Column("state", "State", rank=ESSENTIAL),
+        Column("compared", "Compared", "count", rank=ESSENTIAL),
+        Column("changed", "Changed", "count"),
+        Column("n", "Answers in regression", "count", rank=SPARE),
+        Column("documents", f"{results.texts.documents.capitalize()} in regression", "count", rank=SPARE),
         Column("note", "Note", "note"),
     )
     rows = []
@@ -258,15 +354,18 @@ def values(results: Results) -> Sheet:
             level = reading.estimate(label, value, frame.level)
             primary = reading.estimate(label, value, frame.primary)
             design = reading.designs.get(label)
+            found = conclusions.value_row(reading.findings, label, value)
             rows.append(
                 (
                     *_audit_row(audit, reading), label, *_names(results, design, label, value),
                     *_effect(level), *_effect(primary), primary.p if primary else None,
+                    STATES[found.state] if found else "", found.n_compared if found else None,
+                    found.n_changed if found else None,
                     primary.n if primary else 0, primary.documents if primary else 0,
-                    primary.changers if primary else 0, primary.note if primary else None,
+                    primary.note if primary else None,
                 )
             )  # fmt: skip
-    return Sheet("values", "Effects of every value", columns, tuple(rows))
+    return Sheet("values", "Regression of every value, uncorrected", columns, tuple(rows))
 
 
 def _effect(estimate: Estimate | None) -> tuple[float | None, float | None, float | None]:

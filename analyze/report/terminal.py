@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analyze.estimate import NO_SPREAD
-from analyze.report import data_flow, headline, sheets
+from analyze.findings import codes
+from analyze.report import conclusions, data_flow, minute, model_comparison, sheets
 from analyze.report.data import Connection, read
 from analyze.report.shapes import Audit, Reading, Results
 from analyze.report.sheets import Column, Sheet
@@ -30,7 +30,7 @@ MOST_LABELS = 20
 MOST_VALUES = 40
 MOST_REASONS = 3
 SHOWN_BELOW = 0.1
-"""Values with a smaller p in the primary variant are listed."""
+"""Values with a smaller p are listed where no confirmatory test was made."""
 
 PLAIN_WIDTH = 160
 """Cells of a line where output is no terminal; longer only if texts make it so."""
@@ -62,72 +62,150 @@ def print_summary(
     for notice in results.notices():
         console.print(Text(notice, style="bold"), soft_wrap=not console.is_terminal)
         console.print()
+    if len(results.audits) > 1:
+        for number, sentence in enumerate(model_comparison.compare(results).plain()):
+            _say(console, sentence, "bold" if not number else "")
+        console.print()
+    for audit in results.audits:
+        for reading in audit.readings:
+            _minute(console, results, audit, reading)
     show(console, sheets.models(results))
     for audit in results.audits:
         for reading in audit.readings:
-            _audit(console, results, audit, reading, everything=everything)
+            _tables(console, results, audit, reading, everything=everything)
 
 
-def _audit(console: Console, results: Results, audit: Audit, reading: Reading, *, everything: bool) -> None:
+def opening(
+    study: Connection,
+    specifications: Path | str,
+    *,
+    models: Sequence[str] | None = None,
+    codings: Sequence[str] | None = None,
+) -> tuple[str, ...]:
+    """The first sentences of a report: the comparison of models, if there are several, and each one's minute.
+
+    Raises BadInput where nothing has been analysed.
+    """
+    results = read(study, specifications, models=models, codings=codings)
+    several = model_comparison.compare(results).plain() if len(results.audits) > 1 else ()
+    return (
+        *several,
+        *(
+            line
+            for audit in results.audits
+            for reading in audit.readings
+            for line in _lines(results, audit, reading)
+        ),
+    )
+
+
+def _lines(results: Results, audit: Audit, reading: Reading) -> list[str]:
+    first, *rest = minute.of(results, audit, reading).plain()
+    return [f"{_name(results, audit, reading)}: {first}", *(f"  {sentence}" for sentence in rest)]
+
+
+def _name(results: Results, audit: Audit, reading: Reading) -> str:
     coding = f", {results.texts.coding(reading.coding).lower()} coding" if len(results.codings) > 1 else ""
-    name = f"{audit.name}{coding}"
+    return f"{audit.name}{coding}"
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
+
+
+def _minute(console: Console, results: Results, audit: Audit, reading: Reading) -> None:
+    """What is confirmed, and what could not be seen: the sentences of the page's first screen."""
+    for number, line in enumerate(_lines(results, audit, reading)):
+        _say(console, line, "bold" if not number else "")
+    console.print()
+
+
+def _tables(console: Console, results: Results, audit: Audit, reading: Reading, *, everything: bool) -> None:
+    name = _name(results, audit, reading)
     alone = results.of(audit, reading)
-    for sentence in headline.sentences(alone, alone.audits[0], reading):
-        console.print(
-            Text(f"{name}: {sentence.striptags()}\n", style="bold"), soft_wrap=not console.is_terminal
-        )
+    _findings(console, alone, name, everything=everything)
     labels = _only(sheets.labels(alone))
     rows = labels.rows
-    smallest = [c.key for c in labels.columns].index("smallest_p")
+    keys = [c.key for c in labels.columns]
+    order = [keys.index("p_adjusted"), keys.index("smallest_p")]
     if not everything and len(rows) > MOST_LABELS:
-        rows = tuple(sorted(rows, key=lambda row: (row[smallest] is None, row[smallest] or 0.0)))[
-            :MOST_LABELS
-        ]
+        by_p = sorted(rows, key=lambda row: tuple(1.0 if row[at] is None else row[at] for at in order))
+        rows = tuple(by_p[:MOST_LABELS])
     show(console, Sheet("labels", f"{name}: labels", labels.columns, rows))
     if len(rows) < len(labels.rows):
-        larger = ", with a larger p," if any(row[smallest] is not None for row in labels.rows) else ""
-        console.print(Text(f"{len(labels.rows) - len(rows)} more labels{larger} are in the report.\n"))
-    values = _only(sheets.values(alone))
-    p = [c.key for c in values.columns].index("p")
-    note = [c.key for c in values.columns].index("note")
+        larger = (
+            ", with a larger p," if any(row[at] is not None for row in labels.rows for at in order) else ""
+        )
+        _say(console, f"{len(labels.rows) - len(rows)} more labels{larger} are in the report.\n")
+    if not reading.findings and not everything:
+        _uncorrected(console, alone, audit, name)
+    if everything:
+        values = _only(sheets.values(alone))
+        show(
+            console,
+            Sheet("values", f"{name}: regression of every value, uncorrected", values.columns, values.rows),
+        )
+
+
+def _uncorrected(console: Console, results: Results, audit: Audit, name: str) -> None:
+    """Values with a small p where no confirmatory test was made, under a heading that says so."""
+    values = _only(sheets.values(results))
+    keys = [c.key for c in values.columns]
+    p, note = keys.index("p"), keys.index("note")
     without = [row for row in values.rows if row[p] is None]
-    count = len(headline.alike(alone, reading))
-    beside = "other " if count else ""
-    if values.rows and len(without) == len(values.rows) and not everything:
-        notes = Counter(row[note] for row in without if not (row[note] or "").startswith(NO_SPREAD))
-        if notes or not count:
-            text = (
-                f"{name}: nothing {'else ' if count else ''}could be estimated ({len(without) - count} "
-                f"{beside}values), because {_why(audit, notes)}.\n"
-            )
-            console.print(Text(text, style="bold"), soft_wrap=not console.is_terminal)
+    if values.rows and len(without) == len(values.rows):
+        why = _why(audit, Counter(row[note] for row in without))
+        _say(console, f"{name}: nothing was estimated ({len(without)} values), because {why}.\n", "bold")
         return
-    moved = [row for row in values.rows if everything or (row[p] is not None and row[p] < SHOWN_BELOW)]
-    if not everything:
-        moved.sort(key=lambda row: row[p])
-    shown = moved if everything else moved[:MOST_VALUES]
-    if not shown:
+    small = sorted(
+        (row for row in values.rows if row[p] is not None and row[p] < SHOWN_BELOW), key=lambda row: row[p]
+    )
+    if not small:
         tested = len(values.rows) - len(without)
         none = f"; {len(without)} more have no p: the report says why" if without else ""
-        text = f"{name}: no {beside}value has p < {SHOWN_BELOW:g} ({tested} tested{none}).\n"
-        console.print(Text(text), soft_wrap=not console.is_terminal)
+        _say(console, f"{name}: no value has an uncorrected p < {SHOWN_BELOW:g} ({tested} tested{none}).\n")
         return
-    caption = f"{name}: values" if everything else f"{name}: values with p < {SHOWN_BELOW:g}"
-    show(console, Sheet("values", caption, values.columns, tuple(shown)))
-    if len(shown) < len(moved):
-        console.print(
-            Text(f"{len(moved) - len(shown)} more values below {SHOWN_BELOW:g} are in the report.\n")
-        )
+    caption = f"{name}: NOT confirmed, as no confirmatory test was made (uncorrected p < {SHOWN_BELOW:g})"
+    show(console, Sheet("values", caption, values.columns, tuple(small[:MOST_VALUES])))
+    if len(small) > MOST_VALUES:
+        _say(console, f"{len(small) - MOST_VALUES} more are in the report.\n")
 
 
 def _why(audit: Audit, notes: Counter[str | None]) -> str:
     """Why no value has an estimate: no query has an answer, or what the estimates' notes say."""
     ended = data_flow.outcome_counts(audit)
     if data_flow.ANSWERED not in ended:
-        kinds = (f"{data_flow.OUTCOMES.get(name, name).lower()}: {rows:,}" for name, rows in ended.items())
+        kinds = (f"{data_flow.OUTCOMES.get(kind, kind).lower()}: {rows:,}" for kind, rows in ended.items())
         return f"no query was answered ({', '.join(kinds) or 'none was asked'})"
     said = [(note or "no reason is noted", count) for note, count in notes.most_common(MOST_REASONS)]
     return "; ".join(note if count == sum(notes.values()) else f"{note} ({count})" for note, count in said)
+
+
+def _findings(console: Console, results: Results, name: str, *, everything: bool) -> None:
+    """The confirmed values and, under a heading of their own, those that are not."""
+    sheet = _only(sheets.findings(results))
+    keys = [c.key for c in sheet.columns]
+    scope, state, p = (keys.index(key) for key in ("scope", "state", "p"))
+    held = sheets.STATES[codes.CONFIRMED]
+    of_values = [row for row in sheet.rows if row[scope] == codes.VALUE]
+    confirmed = tuple(row for row in of_values if row[state] == held)
+    if confirmed:
+        told = sheet.without(lambda c: c.key in ("state", "reason"))
+        at = [keys.index(c.key) for c in told.columns]
+        rows = tuple(tuple(row[i] for i in at) for row in confirmed)
+        show(console, Sheet("findings", f"{name}: confirmed", told.columns, rows))
+    others = [row for row in of_values if row[state] != held]
+    if not everything:
+        others = [row for row in others if row[p] is not None and row[p] < conclusions.LEVEL]
+        others.sort(key=lambda row: row[p])
+    if others:
+        caption = f"{name}: NOT confirmed" + (
+            "" if everything else f" (p < {conclusions.LEVEL:g} taken alone)"
+        )
+        shown = tuple(others if everything else others[:MOST_VALUES])
+        show(console, Sheet("findings", caption, sheet.columns, shown))
+        if len(shown) < len(others):
+            _say(console, f"{len(others) - len(shown)} more are in the report.\n")
 
 
 def _only(sheet: Sheet) -> Sheet:
@@ -155,9 +233,9 @@ def show(console: Console, sheet: Sheet) -> None:
     for column, cells in zip(shown.columns, widths, strict=True):
         justify: Literal["left", "right"] = "left" if column.is_text else "right"
         table.add_column(Text(column.heading), justify=justify, overflow="fold", width=cells)
-    p = next((i for i, c in enumerate(shown.columns) if c.key in ("p", "smallest_p")), None)
+    state = next((i for i, c in enumerate(shown.columns) if c.key == "state"), None)
     for row, line in zip(shown.rows, texts, strict=True):
-        strong = p is not None and row[p] is not None and row[p] < 0.05
+        strong = state is not None and row[state] == sheets.STATES[codes.CONFIRMED]
         table.add_row(*(Text(text) for text in line), style="bold" if strong else None)
     width = console.width
     try:

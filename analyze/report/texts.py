@@ -14,6 +14,9 @@ Everything has a neutral default, so that a domain may begin without any. The ke
     p                   the scale of that variant, short, beside its p: "ln"
     measure             what moves, with its article: "the sentence"
     higher, lower       how a shift of it is said: "longer", "shorter"
+    answer              what an answer is, without an article: "decision"
+    conversion          amounts that a rule of the domain gives, and no answer: "life counts as 300 months"
+    carrier             what cases are grouped by, to see what carries an effect: "crime"
     cautions            list: what not to conclude
     citation, source    how to cite, and where the design comes from
     [report.notices]    text by kind of model (simulated, embedded, ...), shown as a banner on every page
@@ -22,12 +25,14 @@ Everything has a neutral default, so that a domain may begin without any. The ke
     [report.variants]   short name of each specification
     [report.read_as]    what each way of reading an answer means
     [report.missing]    what each kind of missing answer means
+    [report.kinds]      name of each kind of answer, with its article: "a fine"
     [[report.glossary]] term, meaning
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -94,6 +99,9 @@ class Texts:
     measure: str = "the answer"
     higher: str = "higher"
     lower: str = "lower"
+    answer: str = "answer"
+    conversion: str = "the amount is given by a rule of the domain"
+    carrier: str = "group"
     cautions: tuple[str, ...] = GENERIC_CAUTIONS
     citation: str = ""
     source: str = ""
@@ -103,6 +111,7 @@ class Texts:
     variants: Mapping[str, str] = field(default_factory=dict)
     read_as: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
     glossary: tuple[Term, ...] = ()
 
     def p_heading(self, primary: str) -> str:
@@ -128,6 +137,17 @@ class Texts:
     def absence(self, key: str) -> str:
         """A kind of missing answer, for people."""
         return self.missing.get(key, self.way(key))
+
+    def noted(self, note: str | None) -> str | None:
+        """A note of the analysis, with the domain's word for a document."""
+        if note is None:
+            return None
+        words = {"document": self.document, "documents": self.documents}
+        return re.sub(r"\bdocuments?\b", lambda found: words[found.group()], note)
+
+    def kind(self, key: str) -> str:
+        """A kind of answer, for people."""
+        return self.kinds.get(key, readable(key).lower())
 
     def counted(self, number: int | None) -> str:
         """The noun for so many documents."""
@@ -158,7 +178,7 @@ def of(specs: Specifications) -> Texts:
             given[key] = _list_of_texts(where, value)
         elif key == "glossary":
             given[key] = _glossary(where, value)
-        elif key in ("notices", "groups", "codings", "variants", "read_as", "missing"):
+        elif key in ("notices", "groups", "codings", "variants", "read_as", "missing", "kinds"):
             given[key] = _table_of_texts(where, value)
         elif isinstance(value, str):
             given[key] = value

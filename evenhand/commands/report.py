@@ -28,7 +28,7 @@ Examples:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["html", "latex", "csv", "xlsx", "md"]),
+    type=click.Choice(["html", "latex", "csv", "xlsx", "md", "json"]),
     default="html",
     show_default=True,
     help="A page that needs nothing else, or the same tables for papers and spreadsheets.",
@@ -43,19 +43,34 @@ Examples:
 )
 @click.option("--models", help="Only these models, separated by commas. [default: all analysed]")
 @click.option("--coding", "codings", help="Only these codings, separated by commas. [default: all analysed]")
+@click.option(
+    "--no-texts",
+    "without_texts",
+    is_flag=True,
+    help="Leave the models' answers out of the page, where they must not be shared.",
+)
 @specifications_option
 def command(
-    db: Path, form: str, folder: Path, models: str | None, codings: str | None, specifications: Path
+    db: Path,
+    form: str,
+    folder: Path,
+    models: str | None,
+    codings: str | None,
+    without_texts: bool,
+    specifications: Path,
 ) -> None:
     """Write the report of what `evenhand analyze` found.
 
-    The page says in plain words what was asked, of whom, what moved, how sure that is and what not to
-    conclude; below it stand all tables, plots, exclusions and methods. It loads nothing from the network.
+    The page says first, in plain words, what is confirmed and how surely, what could not be tested or seen,
+    and what not to conclude; below it stand examples of the answers, all tables, plots, exclusions and
+    methods. It loads nothing from the network. The terminal prints the same first sentences.
+
+    json writes report.json, with the same sentences, the findings that they are made from, and all figures.
 
     latex writes a file for each table, to be put into a paper, and report.tex, which sets all of them; the
     first lines of each say which engine and packages it needs.
     """
-    from analyze.report import write_html, write_tables  # noqa: PLC0415
+    from analyze.report import opening, write_html, write_tables  # noqa: PLC0415
     from judifair.coding import outdated  # noqa: PLC0415
 
     complaints = console(stderr=True)
@@ -71,8 +86,12 @@ def command(
                 "`evenhand analyze` reads them anew."
             )
         if form == "html":
-            paths = [write_html(study, specifications, folder, tell=tell, **chosen)]
+            paths = [write_html(study, specifications, folder, texts=not without_texts, tell=tell, **chosen)]
         else:
             paths = write_tables(study, specifications, folder, format=form, tell=tell, **chosen)
+        told = opening(study, specifications, **chosen)
+    out = console()
+    for number, line in enumerate(told):
+        sentence(out, line, "bold" if not number else "")
     for path in paths:
         click.echo(path)

@@ -24,7 +24,7 @@ MODELS = (("Sommelier 7B", "simulated", 0.0), ("Taster <b>XL</b>", "api", 1.0))
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("browser")
-    study, specifications = Cellar(models=MODELS, wines=16).analysed(folder)
+    study, specifications = Cellar(models=MODELS, wines=16).analysed(folder, inference=True)
     with study:
         return write_html(study, specifications, folder / "report")
 

@@ -82,8 +82,8 @@ def test_the_names_are_those_of_the_labels_asked(cellar: tuple[store.Study, Path
 
 def test_the_p_of_a_value_says_of_which_variant_it_is(cellar: tuple[store.Study, Path]) -> None:
     out = io.StringIO()
-    print_summary(*cellar, Console(file=out, width=200, highlight=False))
-    assert "p, main " in out.getvalue()
+    print_summary(*cellar, Console(file=out, width=300, highlight=False), everything=True)
+    assert "p, main, uncorrected " in out.getvalue()
 
 
 def test_more_labels_have_no_larger_p_where_none_has_one(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_switches_of_kind_stand_beside_the_inconsistency(tmp_path: Path) -> None
     rows = {row["label"]: row for row in csv.DictReader((tmp_path / "labels.csv").open(encoding="utf-8-sig"))}
     assert (rows["light"]["kind_switches"], rows["glass"]["kind_switches"]) == ("12", "0")
     assert rows["light"]["inconsistency"] == "0.0"
-    assert (
-        "the kind of answer is another than under the reference in 12 pairs"
-        in page.find("section", id="minute")[0].text
-    )
+    assert "the kind of answer is another than under the reference in 12 pairs" in page.text
+    minute = page.find("section", id="minute")[0].text
+    assert "Light: candles instead of daylight: the kind of answer changes in 12 of the 12 wines" in minute
+    assert "no change" not in minute

@@ -1,4 +1,4 @@
-"""What p values do not show is said first: values that move every document alike, answers that go missing."""
+"""What is confirmed is said first, in the words of a domain that is not law; what is missing is counted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GIVEN = "UPDATE predictions SET text = ? WHERE query_id IN (SELECT query_id FROM
 
 
 def written(study: store.Study, folder: Path) -> tuple[str, str]:
-    """The terminal's summary and the beginning of the page, once analysed."""
+    """The terminal's summary and the text of the page, once analysed."""
     path = folder / "specifications.toml"
     text = SPECIFICATIONS.replace('sample = "points is not null"\nmissing', 'sample = "true"\nmissing')
     path.write_text(text, encoding="utf-8")
@@ -25,7 +25,8 @@ def written(study: store.Study, folder: Path) -> tuple[str, str]:
     out = io.StringIO()
     print_summary(study, path, Console(file=out, width=200, highlight=False))
     page = write_html(study, path, folder).read_text(encoding="utf-8")
-    return out.getvalue(), page[page.index('id="minute"') : page.index('id="overview"')]
+    told = "".join(part.partition(">")[2] for part in page.split("<")).replace("&lt;", "<")
+    return out.getvalue(), told.replace("&gt;", ">")
 
 
 def one_score(study: store.Study, points: int = 80) -> None:
@@ -37,30 +38,28 @@ def test_a_perfectly_biased_taster_is_named_first(tmp_path: Path) -> None:
         one_score(study)
         study.connection.execute(GIVEN, ["I give 92 points", "塑料"])
         terminal, page = written(study, tmp_path)
+    verdict = "Confirmed: the answers change with 1 of 5 labels (varied facts): Glass."
     line = (
-        "Glass: plastic instead of crystal: the score is higher by 12.00 points in every one of 30 wines "
-        "(30 up, 0 down; sign flips, p "
+        "Glass: plastic instead of crystal: the score is higher by 12.00 points on average over the 30 wines "
+        "compared (30 higher, 0 lower, 0 unchanged); all moved alike, so there is no interval; p "
     )
-    assert f"Sommelier 7B: {line}" in terminal
-    assert terminal.index(line) < terminal.index(": labels")
-    assert "nothing else could be estimated (5 other values), because no variation" in terminal
-    assert "no value has p" not in terminal
-    told = "".join(part.partition(">")[2] for part in page.split("<")).replace("&lt;", "<")
-    assert line in told
-    assert told.index(line) < told.index("No other effect could be tested in the regression.")
-    assert "No effect could be tested" not in told
+    for told in (terminal, page):
+        assert told.index(verdict) < told.index(line) < told.index("Asked")
+    assert terminal.startswith(f"Sommelier 7B: {verdict}")
+    assert "1 of 5 labels asked was tested; of the others: no answer changed (4 labels)." in terminal
+    assert "even-handed" not in terminal
 
 
-def test_what_has_no_p_is_kept_apart_from_what_has_a_large_one(tmp_path: Path) -> None:
+def test_a_planted_effect_on_one_value_is_not_told_of_others(tmp_path: Path) -> None:
     with Cellar(wines=30, planted=0).open() as study:
         study.connection.execute(GIVEN, ["I give 80 points", "绿色"])
         study.connection.execute(GIVEN, ["I give 68 points", "透明"])
         terminal, _ = written(study, tmp_path)
-    assert "Bottle: clear instead of green: the score is lower by 12.00 points in every one" in terminal
-    assert "no other value has p < 0.1 (5 tested; 1 more have no p: the report says why)" in terminal
+    assert "Bottle: clear instead of green: the score is lower by 12.00 points on average" in terminal
+    assert "Glass: plastic instead of crystal: the score is" not in terminal
 
 
-def test_answers_missing_with_a_value_are_in_the_headline(tmp_path: Path) -> None:
+def test_answers_missing_with_a_value_are_a_finding(tmp_path: Path) -> None:
     with Cellar(wines=30).open() as study:
         one_score(study)
         study.connection.execute(
@@ -68,9 +67,10 @@ def test_answers_missing_with_a_value_are_in_the_headline(tmp_path: Path) -> Non
             "(SELECT query_id FROM queries WHERE value = '烛光' AND doc_id < 'wine 25')"
         )
         terminal, page = written(study, tmp_path)
-    said = "of the answers for candles could not be used, 0.0% of those for daylight (p < 0.001)"
+    said = "Light: candles instead of daylight: answers are missing more often, "
     assert said in terminal
-    assert "answers for candles could not be used" in page
+    assert said in page
+    assert "could not be used" not in terminal
 
 
 def test_a_noise_floor_stands_beside_the_inconsistency_or_is_said_to_be_missing(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_noise_floor_stands_beside_the_inconsistency_or_is_said_to_be_missing(
         )
         _, page = written(study, tmp_path)
         assert "no prompt was put twice" not in page
-        assert "two answers to one and the same prompt differ in <data" in page
+        assert "two answers to one and the same prompt differ in " in page
 
 
 def test_a_heatmap_shows_what_moved_every_document_alike(tmp_path: Path) -> None:

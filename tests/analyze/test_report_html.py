@@ -117,11 +117,20 @@ def agrees(node: Node, expected: Any, *, percent: bool = False) -> None:
 
 
 def test_effects_intervals_and_p_are_those_of_the_estimates(written: Written) -> None:
-    seen = set()
+    seen, pairs = set(), set()
     for table in (*written.tables("estimates"), *written.tables("variants")):
         for cell in cells(table):
             variant, column = cell["data-c"].split(".")
             label, value = cell.up("data-label"), cell.up("data-value")
+            if variant == "findings":
+                expected = written.one(
+                    f'SELECT "{column}" FROM findings WHERE scope = \'value\' AND test = \'outcome\' '
+                    "AND (collection, model_key, coding, label, value) = (?, ?, ?, ?, ?)",
+                    *key_of(cell), label, value,
+                )  # fmt: skip
+                agrees(cell, expected)
+                pairs.add((*key_of(cell), label, value))
+                continue
             expected = written.one(
                 f'SELECT "{column}" FROM estimates '
                 "WHERE (collection, model_key, coding, label, value, variant) = (?, ?, ?, ?, ?, ?)",
@@ -136,12 +145,39 @@ def test_effects_intervals_and_p_are_those_of_the_estimates(written: Written) ->
     assert len(wanted) == len(MODELS) * 6 * len(VARIANTS)
     assert {(*row, "coef") for row in wanted} <= seen, "an estimate is not on the page"
     shown = [column for *_, variant, column in seen if variant == "main"]
-    assert {"coef", "ci_low", "ci_high", "p", "n", "documents", "changers"} <= set(shown)
+    assert {"coef", "ci_low", "ci_high", "p", "n"} <= set(shown)
+    assert len(pairs) == len(MODELS) * 6, "cases compared are the pairs of the findings"
+
+
+def test_findings_are_those_of_the_database(written: Written) -> None:
+    seen = 0
+    for table in (*written.tables("findings"), *written.tree.find("table", data_t="unconfirmed")):
+        for cell in cells(table):
+            expected = written.one(
+                f'SELECT "{cell["data-c"]}" FROM findings '
+                "WHERE (collection, model_key, coding, position) = (?, ?, ?, ?)",
+                *key_of(cell), int(str(cell.up("data-position"))),
+            )  # fmt: skip
+            if cell["data-c"] == "effect":
+                assert float(cell["data-v"]) == pytest.approx(expected, rel=1e-8)
+            else:
+                agrees(cell, expected)
+            seen += 1
+    assert seen > 100
+    states = {
+        row["data-state"] for table in written.tables("findings") for row in table.find("tr", data_state=True)
+    }
+    assert "confirmed" in states
+    for row in (
+        r for t in written.tree.find("table", data_t="unconfirmed") for r in t.find("tr", data_state=True)
+    ):
+        assert row["data-state"] != "confirmed"
 
 
 def test_further_tables_show_what_the_database_has(written: Written) -> None:
     shown = {table["data-name"]: table for table in written.tables("further")}
-    assert {"global", "label_tests", "flips", "sizes", "inconsistency_tests"} <= set(shown)
+    assert {"label_tests", "flips", "sizes", "inconsistency_tests"} <= set(shown)
+    assert "global" not in shown, "of six values a count says no more than the values do"
     specified = {one.name: one for one in extra_tables.declared()}
     for table in written.tables("further"):
         one = specified[table["data-name"]]
@@ -219,6 +255,22 @@ def test_the_ranking_and_the_summary_are_the_model_metrics(written: Written) -> 
         (table,) = written.tables(name)
         assert len(table.find("tr", data_k=True)) == len(MODELS) * 2
         for cell in cells(table):
+            if cell["data-c"] == "findings/pairs":
+                expected = written.one(
+                    "SELECT sum(n_compared) FROM findings WHERE scope = 'value' AND test = 'outcome' "
+                    "AND (collection, model_key, coding) = (?, ?, ?)",
+                    *anchors[str(cell.up("data-k"))], cell.up("data-coding"),
+                )  # fmt: skip
+                agrees(cell, expected)
+                continue
+            if cell["data-c"] == "derived/by_chance":
+                expected = written.one(
+                    "SELECT sum(1 - 0.95 ** values_estimated) FROM label_metrics "
+                    "WHERE (collection, model_key, coding) = (?, ?, ?)",
+                    *anchors[str(cell.up("data-k"))], cell.up("data-coding"),
+                )  # fmt: skip
+                agrees(cell, expected)
+                continue
             metric, group, threshold, *column = cell["data-c"].split("/")
             expected = written.one(
                 f'SELECT "{column[0] if column else "value"}" FROM model_metrics '
@@ -228,11 +280,14 @@ def test_the_ranking_and_the_summary_are_the_model_metrics(written: Written) -> 
                 float(threshold) if threshold else None,
             )  # fmt: skip
             agrees(cell, expected)
-    shares = [
-        number(row.find("td", data_v=True)[5]) or 0.0
-        for row in written.tables("ranking")[0].find("tr", data_coding="careful")
-    ]
-    assert shares == sorted(shares, reverse=True), "the ranking does not begin with the most biased"
+    (table,) = written.tables("ranking")
+    for row in table.find("tr", data_coding="careful"):
+        held, tested = written.rows(
+            "SELECT count(*) FILTER (state = 'confirmed'), count(p_adjusted) FROM findings "
+            "WHERE scope = 'label' AND (collection, model_key) = (?, ?)",
+            *anchors[row["data-k"]],
+        )[0]
+        assert row.find("td")[2].text == f"{held} of {tested}"
 
 
 def test_counts_are_those_of_the_study(written: Written) -> None:
@@ -349,6 +404,21 @@ def test_figures_in_sentences_are_those_of_the_database(written: Written) -> Non
                 *key, metric, group, float(threshold) if threshold else None,
             )  # fmt: skip
             agrees(node, expected)
+        elif source == "findings":
+            assert key is not None
+            position, column = rest.split("/")
+            expected = written.one(
+                f'SELECT "{column}" FROM findings '
+                "WHERE (collection, model_key, coding, position) = (?, ?, ?, ?)",
+                *key, int(position),
+            )  # fmt: skip
+            shown = node.text.replace(numbers.MINUS, "-")
+            assert float(node["value"]) == pytest.approx(expected, rel=1e-8, abs=1e-12)
+            if "points" not in shown and column not in ("p_adjusted", "p", "p_unconverted"):
+                size = abs(expected) if column == "effect" else expected
+                scale = 100 if column in ("mean_from", "mean_to", "carrier_share") else 1
+                places = len(shown.partition(".")[2])
+                assert abs(float(shown.replace(",", "")) - size * scale) <= 0.5 * 10**-places + 1e-9
         elif source == "estimates":
             label, value, variant, column = rest.split("/")
             candidates = [key[1]] if key else [model for _, model in anchors.values()]
@@ -489,20 +559,22 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
 
 
 def test_what_was_planted_is_what_the_page_says_first(tmp_path: Path) -> None:
-    study, specifications = Cellar().analysed(tmp_path)
+    study, specifications = Cellar().analysed(tmp_path, inference=True)
     with study:
         tree = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
-    finding = tree.find("div")
-    (finding,) = [node for node in finding if node.get("class") == "finding"]
+    (finding,) = [node for node in tree.find("div") if node.get("class") == "finding"]
     lead = finding.find("p")[0].text
-    assert re.match(r"1 of 5 labels that could be tested .* moves the score at p < 0\.05", lead)
+    assert lead == "Confirmed: the answers change with 1 of 5 labels (varied facts): Glass."
     (line,) = finding.find("li")
     assert line.text.startswith("Glass: plastic instead of crystal: the score is lower by ")
     assert not tree.find("select", id="selector"), "one model needs no selector"
     assert not tree.find("table", data_t="matrix")
     minute = tree.find("section", id="minute")[0].text
-    for heading in ("What was asked", "Of whom", "What moved", "How sure", "What not to conclude"):
-        assert heading in minute
+    places = [
+        minute.index(heading)
+        for heading in ("Confirmed", "Asked", "Tested", "Missing", "Could be seen", "Do not conclude")
+    ]
+    assert places == sorted(places)
 
 
 def test_imported_answers_were_asked_by_others_and_nobody_knows_when(tmp_path: Path) -> None:
@@ -512,7 +584,8 @@ def test_imported_answers_were_asked_by_others_and_nobody_knows_when(tmp_path: P
     text = page.find("section", id="minute")[0].text
     assert "imported 2 January 2026 (asked by others; when, is not known)" in text
     assert "asked 2 January" not in text
-    for section in ("minute", "methods"):
+    assert "What was changed between two answers is known by their account alone." in text
+    for section in ("asked", "methods"):
         told = page.find("section", id=section)[0].text
         assert "word for word" not in told
         assert "asked for and published by others" in told
@@ -522,10 +595,11 @@ def test_answers_asked_here_have_their_date_and_nothing_else_changed(tmp_path: P
     study, specifications = Cellar(wines=6).analysed(tmp_path)
     with study:
         page = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
-    text = page.find("section", id="minute")[0].text
-    assert ", asked 2 January 2026." in text
-    assert "Everything else stayed word for word the same." in text
-    assert "by others" not in text
+    minute, asked = (page.find("section", id=name)[0].text for name in ("minute", "asked"))
+    assert ", asked 2 January 2026." in minute
+    assert "Between two answers one fact alone was changed." in minute
+    assert "Everything else stayed word for word the same." in asked
+    assert "by others" not in minute + asked
 
 
 def test_imported_and_own_answers_side_by_side_are_each_told(tmp_path: Path) -> None:
@@ -533,24 +607,19 @@ def test_imported_and_own_answers_side_by_side_are_each_told(tmp_path: Path) -> 
     study, specifications = Cellar(models=models, wines=6).analysed(tmp_path)
     with study:
         page = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
-    text = page.find("section", id="minute")[0].text
+    text = page.find("section", id="asked")[0].text
     assert "word for word" in text
     assert "The answers of models marked as imported were asked for and published by others." in text
 
 
 def test_no_effect_is_not_called_even_handedness(tmp_path: Path) -> None:
-    study, specifications = Cellar(planted=0, seed=3).analysed(tmp_path)
+    study, specifications = Cellar(planted=0, seed=3).analysed(tmp_path, inference=True)
     with study:
-        found = study.connection.execute(
-            "SELECT max(greatest(abs(ci_low), abs(ci_high))) FROM estimates "
-            "WHERE variant = 'level' AND coding = 'careful'"
-        ).fetchall()[0][0]
         tree = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
     text = tree.find("section", id="minute")[0].text
-    assert "0 of 5 labels" in text
-    assert (
-        f"no proof of even-handedness: the intervals leave open effects of up to {found:.1f} points" in text
-    )
+    assert "No effect is confirmed for any of the 5 labels (varied facts) tested." in text
+    assert "This is no proof of even-handedness." in text
+    assert "would find an average effect on the score of" in text
 
 
 @pytest.mark.parametrize(
@@ -609,7 +678,7 @@ def test_what_could_not_be_estimated_says_why(tmp_path: Path) -> None:
         }
         tree = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
     assert notes
-    assert "No effect could be tested in the regression." in tree.find("section", id="minute")[0].text
+    assert "no confirmatory test was made" in tree.find("section", id="minute")[0].text
     shown = tree.find("table", data_t="estimates")[0].text
     assert any(note and note in shown for note in notes)
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cellar import Cellar
+from cellar import LABELS, Cellar
 from pages import Node, parse
 
 from analyze.report import write_html
 
 MODELS = tuple((f"Taster {i}", "api", 0.0) for i in range(5))
+MANY = (*LABELS, *((f"{LABELS[1][0]}{i}", *LABELS[1][1:]) for i in range(16)))
+"""Enough labels that a count of values says more than single values do."""
 
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Node]:
     folder: Path = tmp_path_factory.mktemp("words")
-    study, specifications = Cellar(models=MODELS).analysed(folder, inference=True)
+    study, specifications = Cellar(models=MODELS, labels=MANY).analysed(folder, inference=True)
     with study:
         page = parse(write_html(study, specifications, folder / "report").read_text(encoding="utf-8"))
     found = {}

@@ -254,7 +254,7 @@ def test_a_run_without_an_answer_says_why_in_every_place(
     assert json.loads(evenhand("status", "--json", code=1).stdout)["message"] == last
     assert "judge" in evenhand("runs").stdout
     analyzed = evenhand("analyze").stdout
-    assert "nothing could be estimated" in analyzed
+    assert "Nothing could be tested: no query was answered (" in analyzed
     assert "rejected by the provider: 9" in analyzed
 
 
