@@ -23,7 +23,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 AS_IN_RUN = (
     "repeats",
-    "temperature",
+    "temperatures",
     "top_p",
     "max_tokens",
     "seed",
@@ -73,6 +73,7 @@ def command(
     in_flight: int | None,
     providers_file: Path | None,
     gguf: Path | None,
+    temperatures: tuple[float, ...],
     batch: bool,
     as_json: bool,
     **settings: Any,
@@ -87,49 +88,67 @@ def command(
     from runner.providers.file import load_providers  # noqa: PLC0415
 
     providers = load_providers(providers_file)
-    asked = []
+    asked: list[Asked] = []
     for model in models:
         entry = providers.resolve(model)
         if gguf is not None and entry.kind == "embedded":
             entry = replace(entry, model=gguf.stem)
-        asked.append(Asked(entry.settings(**settings), entry))
+        of_model = [Asked(entry.settings(temperature=one, **settings), entry) for one in temperatures]
+        # One that takes no temperature is asked once.
+        asked += {one.settings.model_key: one for one in of_model}.values()
     options = RunOptions(repeats=repeats, retry_outcomes=split_list(retry) or (), in_flight=in_flight)
     with read_study(db) as study:
         found = estimate(
             study, asked, selection(collection, labels, documents, limit, shard), options, batch=batch
         )
+    at = {one.settings.model_key: one.settings.temperature for one in asked}
+    summed = total(found)
+    several = len(temperatures) > 1
+    if several and not batch:
+        # One temperature is asked after the other, and the models of one side by side.
+        parts = [[one for one in found if at[one.model_key] == each] for each in dict.fromkeys(at.values())]
+        summed["seconds"] = sum(total(part)["seconds"] for part in parts)
     if as_json:
-        print_json({"models": [one.document() for one in found], "total": total(found)})
+        models_found = [{**one.document(), "temperature": at[one.model_key]} for one in found]
+        print_json({"models": models_found, "total": summed})
         return
-    _print(found, total(found))
+    names = {
+        key: f", temperature {temperature:g}" if several and temperature is not None else ""
+        for key, temperature in at.items()
+    }
+    _print(
+        [(f"{one.model}{names[one.model_key]}", one) for one in found], summed, in_turn=several and not batch
+    )
 
 
-def _print(found: list[Estimate], summed: dict[str, Any]) -> None:
+def _print(found: list[tuple[str, Estimate]], summed: dict[str, Any], *, in_turn: bool) -> None:
     out = console()
-    pending = [one for one in found if one.pending]
+    pending = [(name, one) for name, one in found if one.pending]
     if pending:
-        _print_table(out, pending, summed)
-    for one in found:
-        out.print(f"\n{one.model}", style="bold", markup=False)
+        _print_table(out, pending, summed, in_turn=in_turn)
+    for name, one in found:
+        out.print(f"\n{name}", style="bold", markup=False)
         for line in _grounds(one):
             out.print(f"  {line}", markup=False)
     out.print("\nNothing was sent.", markup=False)
 
 
-def _print_table(out: Console, found: list[Estimate], summed: dict[str, Any]) -> None:
+def _print_table(
+    out: Console, found: list[tuple[str, Estimate]], summed: dict[str, Any], *, in_turn: bool
+) -> None:
     from rich.table import Table  # noqa: PLC0415
 
     table = Table(title="Before a run: expected (range)", title_justify="left")
     table.add_column("model", overflow="fold")
     for name in ("pending", "tokens in", "tokens out", "cost, USD", "at most", "time"):
         table.add_column(name, justify="right")
-    for one in found:
+    for name, one in found:
         assert one.tokens_in is not None
         assert one.tokens_out is not None
         assert one.seconds is not None
         cost = one.cost_usd
         table.add_row(
-            f"{one.model} @ {one.provider}",
+            f"{name} @ {one.provider}",
             f"{one.pending:,}",
             _range(one.tokens_in, _count),
             _range(one.tokens_out, _count),
@@ -141,7 +160,7 @@ def _print_table(out: Console, found: list[Estimate], summed: dict[str, Any]) ->
         known = summed["cost_usd"] is not None
         table.add_section()
         table.add_row(
-            "all, side by side",
+            "all, one temperature after the other" if in_turn else "all, side by side",
             f"{summed['pending']:,}",
             "",
             "",

@@ -109,3 +109,22 @@ def test_mistakes_are_told(evenhand):
     assert "Did you mean judge" in evenhand("estimate", "jugde", code=2)[1]
     assert "no label" in evenhand("estimate", "judge", "--labels", "defendant_wings", code=2)[1]
     assert "no study" in evenhand("estimate", "judge", "--db", "none.duckdb", code=2)[1]
+
+
+def test_two_temperatures_are_two_rows_and_add_up(evenhand) -> None:
+    one = json.loads(evenhand("estimate", "judge", "--providers", "providers.toml", "--json")[0])
+    both = json.loads(
+        evenhand("estimate", "judge", "--providers", "providers.toml", "--temperature", "0,1", "--json")[0]
+    )
+    assert [model["temperature"] for model in both["models"]] == [0.0, 1.0]
+    assert len({model["model_key"] for model in both["models"]}) == 2
+    for name in ("pending", "cost_usd", "seconds"):
+        assert both["total"][name] == pytest.approx(2 * one["total"][name])
+    table, _ = evenhand("estimate", "judge", "--providers", "providers.toml", "--temperature", "0,1")
+    assert "judge, temperature 0 @ far" in table
+    assert "all, one temperature after the other" in table
+    batches, _ = evenhand(
+        "estimate", "judge", "--providers", "providers.toml", "--temperature", "0,1", "--batch"
+    )
+    assert "all, side by side" in batches
+    assert "given twice" in evenhand("estimate", "judge", "--temperature", "1,1", code=2)[1]
