@@ -16,8 +16,8 @@ from runner.providers.file import Route
 from runner.providers.settings import ModelSettings
 from runner.status.counters import LaneCounters
 from runner.transport.address import Address, address_of
-from runner.transport.completion import Sent
 from runner.transport.outcome import Answer, Fault, Kind
+from runner.transport.port import Sent
 from runner.transport.request import Bodies
 
 if TYPE_CHECKING:

@@ -25,16 +25,12 @@ from runner.live.lane import Lane, Permit
 from runner.live.router import Router
 from runner.providers.settings import ModelSettings
 from runner.status.counters import ModelCounters
-from runner.transport.completion import Sent, complete
 from runner.transport.outcome import Answer, Fault
-from runner.transport.posting import Poster
-from runner.transport.redact import Redactor
+from runner.transport.port import Sent, Transport, Transports
 from store.errors import EvenhandError
 from store.rows import UNKNOWN_COST
 
 if TYPE_CHECKING:
-    import aiohttp
-
     from runner.transport.usage import Usage
     from store.rows import FailureRow, PredictionRow
     from store.writer import Row, Writer
@@ -48,9 +44,8 @@ class Shared:
     """What all models of a run use together."""
 
     writer: Writer
-    session: aiohttp.ClientSession
+    transports: Transports
     budget: Budget
-    redactor: Redactor
     max_tries: int
     retry_truncated: int | None
     on_fatal: Callable[[], None]
@@ -76,7 +71,7 @@ class ModelRun:
     last_event: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     unstored: list[Row] = field(default_factory=list)
     """What arrived but was not handed to the writer, as all was stopped."""
-    _posters: dict[Lane, Poster] = field(init=False)
+    _transports: dict[Lane, Transport] = field(init=False)
     _dearest: dict[Lane, Dearest] = field(init=False)
     _open: set[Permit] = field(default_factory=set)
     _workers: set[asyncio.Task[None]] = field(default_factory=set)
@@ -87,7 +82,7 @@ class ModelRun:
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     def __post_init__(self) -> None:
-        self._posters = {lane: Poster(self.shared.session, lane.address) for lane in self.router.lanes}
+        self._transports = {lane: self.shared.transports(lane.address) for lane in self.router.lanes}
         self._dearest = {
             lane: Dearest(lane.route.prices, longest_answer=self.longest_answer) for lane in self.router.lanes
         }
@@ -120,6 +115,8 @@ class ModelRun:
             self._timer.cancel()
         await self.abort()
         self._keep_spares(await self.backlog.close())
+        for transport in self._transports.values():
+            await transport.close()
 
     def _keep_spares(self, items: Iterable[Item]) -> None:
         """A truncated answer that was not asked again after all is an answer."""
@@ -159,13 +156,13 @@ class ModelRun:
                 worker.add_done_callback(self._worker_ended)
 
     async def _work(self, permit: Permit) -> None:
-        shared, still_open = self.shared, self._open
+        transports, still_open = self._transports, self._open
         while True:
             item, lane = permit.item, permit.lane
             try:
                 body = lane.bodies.body(item.query, item.max_tokens)
                 try:
-                    sent = await complete(self._posters[lane], body, shared.redactor)
+                    sent = await transports[lane].ask(body)
                 except asyncio.CancelledError:
                     if permit in still_open:
                         self.unstored += self._charge(permit, CUT_OFF, None, may_be_charged=True)

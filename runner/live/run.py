@@ -27,7 +27,8 @@ from runner.live.snapshot import other_models, snapshot, snapshot_of_model
 from runner.status.counters import ModelCounters, Stored
 from runner.status.monitor import Monitor
 from runner.status.summary import answered_by_others, nothing_to_ask, summarise
-from runner.transport.address import new_session
+from runner.transport.http import http_transports
+from runner.transport.port import OpenTransports, Transports
 from runner.transport.redact import Redactor
 from store.errors import BadInput, EvenhandError, RunFailed
 
@@ -46,11 +47,15 @@ async def run(
     asked: Sequence[Asked],
     selection: Selection | None = None,
     options: RunOptions | None = None,
+    transports: OpenTransports | None = None,
 ) -> RunSummary:
     """Ask every pending query of the selection of each model, and store what comes back.
 
     Stops on SIGINT and SIGTERM (drains, commits; at once on a second one), at `max_cost` and `max_hours`.
     What was not asked stays pending: the same call goes on.
+
+    Args:
+        transports: the way to the models; HTTP unless given.
 
     Raises:
         BadInput: a model without key, address or (with max_cost) price; a selection that does not exist.
@@ -75,7 +80,15 @@ async def run(
                 print(f"Not asked: {waiting}", file=sys.stderr, flush=True)
             run_id = store.runs.start_run(study, "run", manifest(asked, options, selection))
             state = "failed"
-            this = _Run(study, run_id, asked=asked, cursors=cursors, options=options, executor=executor)
+            this = _Run(
+                study,
+                run_id,
+                asked=asked,
+                cursors=cursors,
+                options=options,
+                executor=executor,
+                transports=transports or http_transports(_redactor(asked)),
+            )
             try:
                 summary = await this.go()
                 state = summary.state
@@ -125,6 +138,10 @@ async def _pending(
     )
 
 
+def _redactor(asked: Sequence[Asked]) -> Redactor:
+    return Redactor(key for one in asked for route in one.entry.routes for key in route.keys)
+
+
 def _finish(study: Study, run_id: uuid.UUID, state: str, unsettled_usd: float) -> None:
     """Note how the run ended; a database that cannot even take this says so elsewhere."""
     try:
@@ -165,6 +182,7 @@ class _Run:
         cursors: Sequence[PendingQueries],
         options: RunOptions,
         executor: ThreadPoolExecutor,
+        transports: OpenTransports,
     ) -> None:
         self.study = study
         self.run_id = run_id
@@ -172,6 +190,7 @@ class _Run:
         self.cursors = cursors
         self.options = options
         self.executor = executor
+        self.transports = transports
         self.loop = asyncio.get_running_loop()
         self.started_at = self.loop.time()
         self.started_wall = time.time()
@@ -195,8 +214,8 @@ class _Run:
         self.writer = store.Writer(self.study, on_commit=Stored(self.counters, self.budget.stored))
         fatal: BaseException | None = None
         try:
-            async with new_session() as session:
-                self._prepare(session)
+            async with self.transports as transports:
+                self._prepare(transports)
                 server = store.live.Server(self.study, status=self.look) if self.options.serve_sql else None
                 monitor = Monitor(self.look, self.options.monitor)
                 try:
@@ -229,15 +248,13 @@ class _Run:
         self._note(summary)
         return summary
 
-    def _prepare(self, session: Any) -> None:
+    def _prepare(self, transports: Transports) -> None:
         options = self.options
         keys: dict[tuple[str, str | None], Key] = {}
-        variables = [key for one in self.asked for route in one.entry.routes for key in route.keys]
         shared = Shared(
             writer=self.writer,
-            session=session,
+            transports=transports,
             budget=self.budget,
-            redactor=Redactor(variables),
             max_tries=options.max_tries,
             retry_truncated=options.retry_truncated,
             on_fatal=lambda: self.stop.now("failure", "The run cannot go on."),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import aiohttp
+from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from runner.providers.file import Route, check_key
@@ -70,10 +71,17 @@ def address_of(route: Route, key: str | None, path: str = "/chat/completions") -
     )
 
 
-def new_session() -> aiohttp.ClientSession:
-    """The session of a run. The lanes limit how much is open, so the pool does not; cookies are ignored."""
+def new_session(limit: int = 0, resolver: AbstractResolver | None = None) -> aiohttp.ClientSession:
+    """A session for our own headers; cookies are ignored.
+
+    Args:
+        limit: the most connections at once; 0 for any number, as the lanes limit how much is open.
+        resolver: looks up the names of hosts; one of its own unless given.
+    """
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60, ttl_dns_cache=300),
+        connector=aiohttp.TCPConnector(
+            limit=limit, keepalive_timeout=60, ttl_dns_cache=300, resolver=resolver
+        ),
         cookie_jar=aiohttp.DummyCookieJar(),
         headers={"User-Agent": USER_AGENT},
     )

@@ -49,7 +49,7 @@ _TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 CUT_CHARACTER = "cut within a character"
-_CHAT = "/chat/completions"
+CHAT_PATH = "/chat/completions"
 
 
 def read(
@@ -86,10 +86,10 @@ def _points_elsewhere(status: int, headers: Mapping[str, str], url: str | None) 
     except ValueError:
         return f"the server redirects (HTTP {status}) to what is no URL: {target[:200]}"
     path = parts.path.rstrip("/")
-    if not host or not path.endswith(_CHAT):
+    if not host or not path.endswith(CHAT_PATH):
         where = urlunsplit((parts.scheme, host, parts.path, "", ""))
         return f"the server points to {where} (HTTP {status}): put the address that is meant into base_url"
-    base = urlunsplit((parts.scheme, host, path.removesuffix(_CHAT), "", ""))
+    base = urlunsplit((parts.scheme, host, path.removesuffix(CHAT_PATH), "", ""))
     return f"the server points to {base} (HTTP {status}): put it into base_url in providers.toml"
 
 

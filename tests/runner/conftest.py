@@ -14,6 +14,7 @@ import store
 from runner.lifecycle.options import Asked, RunOptions
 from runner.live.run import run
 from runner.providers.file import Providers
+from runner.transport.port import OpenTransports
 
 
 @pytest.fixture
@@ -52,12 +53,19 @@ def ask(study):
     """`await ask(tables, **options)` runs the model `judge` over the study."""
 
     async def ask(
-        tables: Providers, selection=None, settings: dict[str, Any] | None = None, within_s=60, **options: Any
+        tables: Providers,
+        selection=None,
+        settings: dict[str, Any] | None = None,
+        within_s=60,
+        transports: OpenTransports | None = None,
+        **options: Any,
     ):
         entry = tables.resolve("judge")
         asked = [Asked(entry.settings(**(settings or {})), entry)]
         options.setdefault("monitor", "none")
         options.setdefault("serve_sql", False)
-        return await asyncio.wait_for(run(study, asked, selection, RunOptions(**options)), within_s)
+        return await asyncio.wait_for(
+            run(study, asked, selection, RunOptions(**options), transports), within_s
+        )
 
     return ask

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import io
 import itertools
@@ -18,7 +19,7 @@ from runner_world import completion, fill_study, providers, rows, status
 
 import store
 from runner.lifecycle.options import Asked, RunOptions
-from runner.live import first_answer, model_run
+from runner.live import first_answer
 from runner.live import run as running
 from runner.live.run import run
 from runner.providers.file import Providers
@@ -26,6 +27,10 @@ from runner.providers.schema import File
 from runner.providers.urls import proxy_for
 from runner.status.monitor import key_values, tables
 from runner.transport.deadlines import Deadlines
+from runner.transport.http import http_transports
+from runner.transport.outcome import Answer, Fault, Kind
+from runner.transport.port import Sent
+from runner.transport.redact import Redactor
 from store.errors import BadInput, RunFailed
 
 
@@ -622,7 +627,7 @@ async def test_slow_drips_and_silence_run_into_their_timeouts(study, serve, ask,
         if "值0" in call.prompt:
             await asyncio.sleep(10)
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
-        response._drip = True
+        response["drip"] = True
         return response
 
     server = await serve(reply)
@@ -630,7 +635,7 @@ async def test_slow_drips_and_silence_run_into_their_timeouts(study, serve, ask,
 
     async def handle(request):
         response = await real(request)
-        if getattr(response, "_drip", False):
+        if response.get("drip"):
             await response.prepare(request)
             for _ in range(50):
                 await response.write(b" ")
@@ -859,23 +864,79 @@ async def test_a_server_that_has_answered_is_waited_for(study, serve, ask, monke
     assert summary.counts == {"answered": 40}
 
 
-async def test_the_watchdog_cuts_off_what_outlives_every_timeout(study, serve, ask, monkeypatch, capfd):
+class Hanging:
+    """Transports of which the first three requests hang, whatever the timeouts are."""
+
+    def __init__(self, real):
+        self.real, self.hung, self.transport = real, 0, None
+
+    async def __aenter__(self):
+        made = await self.real.__aenter__()
+        return lambda address: self.around(made(address))
+
+    async def __aexit__(self, *error):
+        await self.real.__aexit__(*error)
+
+    def around(self, transport):
+        self.transport = transport
+        return self
+
+    async def ask(self, body):
+        if self.hung < 3:
+            self.hung += 1
+            await asyncio.sleep(1000)
+        return await self.transport.ask(body)
+
+    async def close(self):
+        await self.transport.close()
+
+
+async def test_the_watchdog_cuts_off_what_outlives_every_timeout(study, serve, ask, capfd):
     fill_study(study, 5, 4)
     server = await serve()
-    real, hung = model_run.complete, []
-
-    async def complete(*arguments):
-        if len(hung) < 3:
-            hung.append(1)
-            await asyncio.sleep(1000)
-        return await real(*arguments)
-
-    monkeypatch.setattr(model_run, "complete", complete)
     table = {"base_url": server.base_url, "timeouts": {"total": 0.5, "first_byte": 0.5}}
-    summary = await ask(providers(a=table), stall_s=1.0, monitor="json")
+    transports = Hanging(http_transports(Redactor(())))
+    summary = await ask(providers(a=table), transports=transports, stall_s=1.0, monitor="json")
     assert summary.counts == {"answered": 20}
     assert len(server.calls) == 20
     assert "are asked again" in capfd.readouterr().err
+
+
+class OfWords:
+    """A transport without HTTP: it answers with the value that the prompt names, and fails now and then."""
+
+    def __init__(self, address):
+        self.address, self.asked, self.closed = address, 0, False
+
+    async def ask(self, body):
+        self.asked += 1
+        await asyncio.sleep(0)
+        if self.asked % 5 == 2:
+            return Sent(Fault(Kind.RATE_LIMITED, "wait", 429, retry_after=0.01), 0.001)
+        if self.asked % 7 == 3:
+            return Sent(Fault(Kind.SERVER_ERROR, "no", 503), 0.001)
+        value = json.loads(body)["messages"][-1]["content"].split("值")[1][0]
+        return Sent(Answer("answered", value, finish_reason="stop"), 0.001, {"x-ratelimit-remaining": "9"})
+
+    async def close(self):
+        self.closed = True
+
+
+async def test_a_run_goes_by_any_transport(study, ask, monkeypatch):
+    monkeypatch.setattr("runner.lifecycle.failure_policy.FIRST_WAIT_S", 0.01)
+    fill_study(study, 5, 4)
+    made = []
+
+    @contextlib.asynccontextmanager
+    async def transports():
+        yield lambda address: made.append(OfWords(address)) or made[-1]
+        assert [one.closed for one in made] == [True], "closed before what made it is left"
+
+    summary = await ask(providers(a={"base_url": "http://nowhere.invalid/v1"}), transports=transports())
+    assert summary.counts == {"answered": 20}
+    assert sorted(rows(study, "SELECT text, count(*) FROM predictions GROUP BY 1")) == [
+        ("0", 5), ("1", 5), ("2", 5), ("3", 5),
+    ]  # fmt: skip
 
 
 async def test_another_process_can_ask_how_it_goes(study, serve, ask):

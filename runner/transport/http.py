@@ -1,0 +1,267 @@
+"""Chat completions over HTTP, by aiohttp's public interface: one connection for each request that is open.
+
+HTTP/1.1 pairs replies with requests by their order alone. After one reply too many (a gateway that gave up
+and passes the answer on later, a server that sends twice) every later answer of that connection would be
+stored under the wrong query, and a pool does not say which connection a reply came over. So each line, a
+session with a pool of one, serves one request at a time, and is left where its order is in doubt:
+
+- A reply that was there before the request went out: the event loop has to turn at least once before
+  anything can come in reply to it.
+- The same body twice on a line. Completions have an id and a time, so that no two are alike; a server whose
+  are is found out by the same body on two lines, and let pass.
+- After a 408 or 5xx, the answer may follow.
+
+A reply to an earlier query is a fault of the present one, which is asked again and may have been paid. So
+from the first one on, no line is used twice, unless the server's bodies turn out to be all alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import aiohttp
+
+from runner.transport.address import Address, new_session
+from runner.transport.deadlines import Exchange
+from runner.transport.names import SharedNames
+from runner.transport.outcome import Fault, Kind
+from runner.transport.port import Sent, Transports
+from runner.transport.redact import Redactor
+from runner.transport.reply import CHAT_PATH, read
+
+LONGEST_BODY = 8 << 20
+"""Bytes of a reply, unpacked, that are read; a few MB compressed can be many GB."""
+_MOST_RECENT = 512
+_SECOND_REPLY = "the server sent a reply too many on its connection, so none to this query is certain"
+_LONGEST_CLOSE_S = 2.0
+
+
+class TooLong(Exception):
+    """The body of a reply is longer than `LONGEST_BODY`."""
+
+
+class SecondReply(Exception):
+    """What came belongs to an earlier query."""
+
+
+class SecondReplies:
+    """Tells replies that belong to an earlier query of the same line: the same body came there before."""
+
+    def __init__(self) -> None:
+        self._recent: dict[int, int] = {}
+        self._older: dict[int, int] = {}
+        self.bodies_differ = True
+
+    def has(self, line: int, body: bytes) -> bool:
+        """Whether this body came on the line of this number before."""
+        if not self.bodies_differ:
+            return False
+        first = self._recent.get(key := hash(body), self._older.get(key))
+        if first is None:
+            self._recent[key] = line
+            if len(self._recent) >= _MOST_RECENT:
+                self._older, self._recent = self._recent, {}
+        elif first != line:
+            self.bodies_differ = False
+        return first == line
+
+
+@dataclass(slots=True)
+class _Reply:
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class _Line:
+    """A session with a pool of one connection, for one request at a time."""
+
+    __slots__ = ("number", "session", "was_used")
+
+    def __init__(self, number: int, session: aiohttp.ClientSession) -> None:
+        self.number = number
+        self.session = session
+        self.was_used = False
+
+
+class HttpTransport:
+    """The way to one address over HTTP."""
+
+    def __init__(self, address: Address, redactor: Redactor, names: SharedNames) -> None:
+        self._address = address
+        self._url = str(address.url)
+        self._redactor = redactor
+        self._names = names
+        self._idle: list[_Line] = []
+        self._closing: set[asyncio.Task[None]] = set()
+        self._numbers = itertools.count()
+        self._second_replies = SecondReplies()
+        self._had_earlier = self._had_second = False
+
+    def __repr__(self) -> str:
+        return f"HttpTransport({self._address})"
+
+    async def ask(self, body: bytes) -> Sent:
+        """Send one body and read the reply. Raises nothing but CancelledError."""
+        address = self._address
+        exchange = address.deadlines.start()
+        started = time.perf_counter()
+        try:
+            reply = await self._post(body, exchange)
+            result = read(reply.status, reply.headers, reply.body, self._redactor, self._url)
+        except asyncio.CancelledError:
+            if not exchange.given_up():
+                raise
+            result = Fault(Kind.TIMEOUT, str(exchange.too_late))
+        except TooLong:
+            result = Fault(Kind.BAD_BODY, f"the body is longer than {LONGEST_BODY >> 20} MB")
+        except SecondReply:
+            result = Fault(Kind.CONNECTION, _SECOND_REPLY)
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            result = self._fault(error)
+        finally:
+            address.deadlines.end(exchange)
+        return Sent(result, time.perf_counter() - started, exchange.headers or {})
+
+    async def close(self) -> None:
+        """End its connections."""
+        while self._idle:
+            self._leave(self._idle.pop())
+        if self._closing:
+            await asyncio.wait(self._closing, timeout=_LONGEST_CLOSE_S)
+
+    async def _post(self, body: bytes, exchange: Exchange) -> _Reply:
+        """One exchange over a line of its own. The exchange gets the headers as soon as they are there.
+
+        Raises:
+            TimeoutError: no connection in time.
+            aiohttp.ClientError, OSError: no connection, or it broke off, or what came is no HTTP.
+            TooLong, SecondReply: as they say.
+        """
+        line = self._idle.pop() if self._idle else self._new_line()
+        stays = False
+        try:
+            reply = await self._exchange(line, body, exchange)
+            if reply.status == 200 and self._second_replies.has(line.number, reply.body):
+                self._had_second = True
+                raise SecondReply
+            stays = self._may_stay(reply.status)
+        finally:
+            if stays:
+                line.was_used = True
+                self._idle.append(line)
+            else:
+                self._leave(line)
+        return reply
+
+    async def _exchange(self, line: _Line, body: bytes, exchange: Exchange) -> _Reply:
+        address = self._address
+        turned: list[bool] = []
+        asyncio.get_running_loop().call_soon(turned.append, True)
+        async with line.session.post(
+            address.url,
+            data=body,
+            headers=address.headers(),
+            timeout=address.connect,
+            proxy=address.proxy,
+            allow_redirects=False,
+        ) as response:
+            if line.was_used and not turned:
+                self._had_earlier = True
+                raise SecondReply
+            exchange.headers = response.headers
+            return _Reply(response.status, response.headers, await _whole(response.content))
+
+    def _may_stay(self, status: int) -> bool:
+        """Whether the next reply on the line is surely that to the next request."""
+        in_doubt = self._had_earlier or (self._had_second and self._second_replies.bodies_differ)
+        return not in_doubt and status < 500 and status != 408
+
+    def _new_line(self) -> _Line:
+        return _Line(next(self._numbers), new_session(limit=1, resolver=self._names))
+
+    def _leave(self, line: _Line) -> None:
+        """Close its connection. Bytes that nobody reads can hold that up, so nobody waits for it."""
+        task = asyncio.get_running_loop().create_task(line.session.close())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    def _fault(self, error: Exception) -> Fault:
+        """What an error of the connection means, in words."""
+        clean = self._redactor.clean
+        if isinstance(error, aiohttp.ClientPayloadError):
+            return Fault(Kind.BAD_BODY, clean(f"the body broke off: {_says(error)}"))
+        if isinstance(error, aiohttp.ClientResponseError) and not isinstance(
+            error, aiohttp.ClientHttpProxyError
+        ):
+            return Fault(Kind.BAD_BODY, clean(f"no HTTP: {error.message}"))
+        if (why := self._why_unreached(error)) is not None:
+            kind = Kind.TIMEOUT if isinstance(error, TimeoutError) else Kind.CONNECTION
+            base = self._url.partition("?")[0].removesuffix(CHAT_PATH)
+            return Fault(kind, clean(f"{base} cannot be reached: {why}"), unreached=True)
+        return Fault(Kind.CONNECTION, clean(_says(error)))
+
+    def _why_unreached(self, error: Exception) -> str | None:
+        """Why no connection was made; None where one was."""
+        match error:
+            case TimeoutError():
+                return f"no connection within {self._address.connect.sock_connect:g} s"
+            case aiohttp.ClientConnectorDNSError():
+                return f"the name of its host cannot be looked up (DNS: {_reason(error.os_error)})"
+            case aiohttp.ClientConnectorCertificateError():
+                return (
+                    "its certificate is not trusted; SSL_CERT_FILE may name authorities of your own: "
+                    f"{error.certificate_error}"
+                )
+            case aiohttp.ClientConnectorSSLError():
+                return f"no TLS there, or none that both sides speak ({_reason(error.os_error)})"
+            case aiohttp.ClientProxyConnectionError():
+                return f"its proxy {self._address.proxy} cannot be reached: {_reason(error.os_error)}"
+            case aiohttp.ClientHttpProxyError():
+                return f"its proxy {self._address.proxy} refused ({error.status}): {error.message}"
+            case aiohttp.ClientConnectorError():
+                return _reason(error.os_error)
+        return None
+
+
+@asynccontextmanager
+async def http_transports(redactor: Redactor) -> AsyncIterator[Transports]:
+    """The transports of a run over HTTP."""
+    names = SharedNames()
+    try:
+        yield lambda address: HttpTransport(address, redactor, names)
+    finally:
+        await names.close()
+
+
+def _reason(error: OSError) -> str:
+    """An error of the system in its own words, such as "connection refused"."""
+    if isinstance(error.errno, int) and error.errno > 0 and not isinstance(error, aiohttp.ClientError):
+        try:
+            return os.strerror(error.errno).lower()
+        except (ValueError, OverflowError):
+            pass
+    return error.strerror or str(error) or type(error).__name__
+
+
+async def _whole(content: aiohttp.StreamReader) -> bytes:
+    parts, size = [], 0
+    async for part in content.iter_any():
+        size += len(part)
+        if size > LONGEST_BODY:
+            raise TooLong
+        parts.append(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _says(error: BaseException) -> str:
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
