@@ -626,8 +626,7 @@ async def test_slow_drips_and_silence_run_into_their_timeouts(study, serve, ask,
         seen.add(call.prompt)
         if "值0" in call.prompt:
             await asyncio.sleep(10)
-        response = web.StreamResponse(headers={"Content-Type": "application/json"})
-        response["drip"] = True
+        response = web.StreamResponse(headers={"Content-Type": "application/json", "X-Drip": "yes"})
         return response
 
     server = await serve(reply)
@@ -635,7 +634,7 @@ async def test_slow_drips_and_silence_run_into_their_timeouts(study, serve, ask,
 
     async def handle(request):
         response = await real(request)
-        if response.get("drip"):
+        if "X-Drip" in response.headers:
             await response.prepare(request)
             for _ in range(50):
                 await response.write(b" ")
