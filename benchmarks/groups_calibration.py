@@ -1,6 +1,7 @@
 """Calibration of group inference against simulated test sets with known answers, and its speed.
 
     python -m benchmarks.groups_calibration [--sets 200] [--seed 1] [--only level,shift,excess,gaps,speed]
+        [--worlds "SCOTUS direction,ECtHR age"]
 
 Five questions, each answered with a table and a verdict:
 
@@ -41,9 +42,10 @@ from analyze.groups.scores import score
 
 Floats = NDArray[np.float64]
 
+CAIL_REGION = (2_488, 2_100, 1_900, 1_700, 1_700, 1_488, 624)
 SIZES: dict[str, tuple[int, ...]] = {
     "CAIL gender": (11_093, 907),
-    "CAIL region": (2_488, 2_100, 1_900, 1_700, 1_700, 1_488, 624),
+    "CAIL region": CAIL_REGION,
     "SCOTUS direction": (479, 452),
     "SCOTUS respondent": (401, 265, 106, 60),
     "ECtHR age": (472, 125, 93),
@@ -273,7 +275,7 @@ def speed(_: int, seed: int) -> bool:
     """Question 5."""
     print("\n5. Speed at 12,000 rows")
     rng = np.random.default_rng([seed, 5])
-    data = draw_set(rng, SIZES["CAIL region"], true_scores(rng, 7, 0.03), seeds=3)
+    data = draw_set(rng, CAIL_REGION, true_scores(rng, 7, 0.03), seeds=3)
     gender = Attribute("gender", ("male", "female"), (rng.random(12_000) < 0.076).astype(np.int64))
     data = replace(data, attributes=(gender, replace(data.attributes[0], name="region")))
     for attribute in data.attributes:
@@ -316,7 +318,13 @@ def main() -> int:
     parser.add_argument("--sets", type=int, default=200, help="simulated test sets a cell")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default=",".join(QUESTIONS), help="questions, by comma")
+    parser.add_argument("--worlds", default=",".join(SIZES), help="test sets simulated, by comma")
     options = parser.parse_args()
+    worlds = options.worlds.split(",")
+    if unknown := [name for name in worlds if name not in SIZES]:
+        parser.error(f"no world {unknown[0]}; there are {', '.join(SIZES)}")
+    for name in set(SIZES) - set(worlds):
+        del SIZES[name]
     names = options.only.split(",")
     unknown = [name for name in names if name not in QUESTIONS]
     if unknown:

@@ -507,6 +507,56 @@ def test_holm_is_over_attributes_and_both_tests():
     assert all(row.p_plain_holm is None for row in with_holm(untested))
 
 
+@pytest.mark.parametrize("kind", ["single", "several"])
+def test_among_the_answered_everything_is_as_if_the_other_rows_were_not_there(kind):
+    rng = np.random.default_rng(38)
+    data = (
+        single(rng, (120, 80, 30), (0.8, 0.7, 0.6), models=(("m", 1), ("m", 2)), unanswered=0.25)
+        if kind == "single"
+        else several(rng, 260, unanswered=0.25, seeds=2)
+    )
+    draws = 2_000
+    settings = Settings(permutations=draws, bootstraps=draws, drift_draws=0)
+    found = analyze(data, settings)
+    for one in data.predictions:
+        there = one.answered
+        left = replace(
+            data,
+            truth=data.truth[there],
+            attributes=tuple(replace(each, codes=each.codes[there]) for each in data.attributes),
+            predictions=(replace(one, values=one.values[there], answers=None),),
+        )
+        alone = [row for row in analyze(left, settings).disparities if row.seed and row.variant == "all"]
+        chosen = [row for row in found.disparities if row.seed == one.seed and row.variant == "answered"]
+        assert len(alone) == len(chosen) == 3
+        for row, expected in zip(chosen, alone, strict=True):
+            for name in (
+                "n_groups",
+                "mean_score",
+                "gd",
+                "worst_score",
+                "worst_group",
+                "gd_reweighted",
+                "share_fixed",
+            ):
+                assert getattr(row, name) == pytest.approx(getattr(expected, name), abs=1e-12)
+            for name in ("p_plain", "p_within_label", "p_worst"):
+                p = getattr(expected, name)
+                assert getattr(row, name) == pytest.approx(
+                    p, abs=5 * np.sqrt(2 * p * (1 - p) / draws) + 1 / draws
+                )
+            assert row.gd_floor == pytest.approx(expected.gd_floor, rel=0.08)
+        widths = {}
+        for label, rows, seed in (("found", found, one.seed), ("alone", analyze(left, settings), one.seed)):
+            variant = "answered" if label == "found" else "all"
+            widths[label] = [
+                row.ci_high - row.ci_low
+                for row in rows.group_scores
+                if row.seed == seed and row.variant == variant and row.is_default
+            ]
+        assert widths["found"] == pytest.approx(widths["alone"], rel=0.15)
+
+
 def test_results_do_not_depend_on_what_else_is_analyzed():
     rng = np.random.default_rng(34)
     both = single(rng, (60, 50), (0.8, 0.6), models=(("one", 1), ("one", 2), ("other", 1)), unanswered=0.1)
