@@ -40,7 +40,7 @@ def worst_group(
 
     Simulated error (six classes, scores of 0.7, groups of 11,093/907, 479/452, 472/125/93, 401/265/106/60 and
     seven of 624 to 2,488, true disparities of 0, 1, 3 and 8 points, 150 sets each): bias -2.0 to +1.2 points,
-    root mean square error 1.0 to 4.7, against -5.9 to 0 and 1.1 to 7.3 for the lowest score as it is, and
+    root mean square error 1.0 to 4.8, against -5.9 to 0 and 1.1 to 7.3 for the lowest score as it is, and
     -4.0 to +0.2 and 1.1 to 6.8 for the usual bootstrap correction (2 x lowest - mean lowest of the draws).
 
     Args:
