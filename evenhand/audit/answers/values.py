@@ -206,5 +206,5 @@ def _lengths(unit: str, units: tuple[tuple[str, float], ...]) -> tuple[re.Patter
             if form:
                 sizes.setdefault(form, size)
     longest_first = dict(sorted(sizes.items(), key=lambda pair: -len(pair[0])))
-    one = rf"{NUMBER}\s*(?:{'|'.join(map(re.escape, longest_first))})(?!\w)"
+    one = rf"{NUMBER}\s*(?:{'|'.join(map(re.escape, longest_first))})(?![a-z])"
     return re.compile(rf"{one}(?:\s*(?:,|and|，)?\s*{one})*"), longest_first
