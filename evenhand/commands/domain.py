@@ -99,8 +99,8 @@ def _print(found: Domain, wrong: list[dict[str, Any]], answers: int) -> None:
         )
     for one in wrong:
         out.print(
-            f"answers.jsonl: line {one['line']}: {one['outcome']} was read as {one['read']!r} ({one['read_as']}), "
-            f"expected {one['expected']!r}",
+            f"answers.jsonl: line {one['line']}: {one['outcome']} was read as {one['read']!r} "
+            f"({one['read_as']}), expected {one['expected']!r}",
             markup=False,
         )
 
