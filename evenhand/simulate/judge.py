@@ -19,6 +19,7 @@ import orjson
 
 from evenhand.simulate.fault_replies import carry_out, error
 from evenhand.simulate.faults import FaultPlan, Faults, Verdict
+from evenhand.simulate.forms import FormJudge, word
 from evenhand.simulate.http import Connection, Request, reply
 from evenhand.simulate.ledger import Ledger, prompt_key
 from evenhand.simulate.prompts import PromptBook, digest
@@ -60,6 +61,8 @@ class SimulatedJudge:
         self._served = 0
         self._bases = prompts.bases(script)
         self._contents: dict[tuple[str, int, str], tuple[bytes, int]] = {}
+        forms = {id(form): form for form in prompts.forms if form is not None}
+        self._forms = {key: FormJudge(script, form) for key, form in forms.items()}
 
     @classmethod
     def of_study(
@@ -156,10 +159,17 @@ class SimulatedJudge:
             connection.send(error(400, "unknown_prompt", "The scripted judge does not know this prompt."))
             return
         draws = self.script.draws(self.prompts.documents[place.document], place.label, place.value, seed)
-        months = self.script.months(self._bases[place.document], place.label, place.value, draws)
         plain = self.script.plain or "response_format" in body or "grammar" in body
         style = "bare" if plain else style_at(draws.style)
-        content, completion_tokens = self._content(self.prompts.charges[place.document], months, style)
+        form = self.prompts.forms[place.document]
+        if form is None:
+            months = self.script.months(self._bases[place.document], place.label, place.value, draws)
+            content, completion_tokens = self._content(self.prompts.charges[place.document], months, style)
+        else:
+            document = self.prompts.documents[place.document]
+            decision = self._forms[id(form)].decide(document, place.label, place.value, draws)
+            text = word(decision, style)
+            content, completion_tokens = orjson.dumps(text), tokens(text.encode())
         prompt_tokens = tokens(user)
         model = str(body.get("model") or MODEL)
         good = (

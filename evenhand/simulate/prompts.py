@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from evenhand.simulate.wording import TERM
 from store.errors import BadInput
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class PromptBook:
     charges: list[str] = field(default_factory=list)
     """Of each document; what the judge convicts of."""
     true_months: list[float | None] = field(default_factory=list)
+    forms: list[dict[str, Any] | None] = field(default_factory=list)
+    """Of each document: the JSON schema of its answers, where it is not that of a verdict."""
     pairs: list[tuple[str, str]] = field(default_factory=list)
     """All (label, value)."""
     places: dict[int, int] = field(default_factory=dict)
@@ -74,6 +77,7 @@ class PromptBook:
                 query.value or "",
                 charge=charge,
                 true_months=months,
+                form=query.answer_schema,
             )
         return book
 
@@ -97,6 +101,7 @@ class PromptBook:
         *,
         charge: str | None = None,
         true_months: float | None = None,
+        form: dict[str, Any] | None = None,
     ) -> None:
         """Note one prompt. Charge and true term are taken from the first prompt of a document."""
         index = self._document_index.get(document)
@@ -105,6 +110,8 @@ class PromptBook:
             self.documents.append(document)
             self.charges.append(charge or "盗窃罪")
             self.true_months.append(true_months)
+            verdict = form is None or TERM in form.get("properties", {})
+            self.forms.append(None if verdict else form)
         pair = self._pair_index.setdefault((label, value), len(self.pairs))
         if pair == len(self.pairs):
             self.pairs.append((label, value))

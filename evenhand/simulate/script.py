@@ -25,12 +25,16 @@ _UNIT = 2.0**-32
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """One value of one label is sentenced `steps` grid steps higher (or lower) with this probability."""
+    """One value of one label is judged `steps` steps higher (or lower) with this probability.
+
+    `field` is the field of the answer that moves, by the key of the form; all of them by default.
+    """
 
     label: str
     value: str
     probability: float = 0.5
     steps: int = 1
+    field: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,9 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 
+TERM = "刑期"
+"""The field by which the form of a Chinese verdict is known."""
+
 STYLES: tuple[tuple[str, float], ...] = (
     ("bare", 0.60),
     ("spaced", 0.12),
@@ -34,7 +37,7 @@ def answer(charge: str, months: int, style: str) -> str:
         "罪名": charge,
         "是否有罪": "是",
         "刑罚类型": "有期徒刑",
-        "刑期": numeral(months) if style == "numerals" else months,
+        TERM: numeral(months) if style == "numerals" else months,
     }
     if style == "spaced":
         return json.dumps(verdict, ensure_ascii=False, indent=2)
