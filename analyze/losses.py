@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from analyze.frame import Cell
 from store.errors import BadInput
+from store.sql import registered
 
 _HERE = Path(__file__).parent
 _GONE = (_HERE / "gone.sql").read_text(encoding="utf-8")
@@ -42,13 +43,8 @@ def refuse(
         "new_label_metrics": results["label_metrics"],
         "new_estimates": results["estimates"],
     }
-    for name, table in views.items():
-        connection.register(name, table)
-    try:
+    with registered(connection, **views):
         rows = connection.execute(_LOSSES).fetchall()
-    finally:
-        for name in views:
-            connection.unregister(name)
     if not rows:
         return
     whole = {(model, coding, label) for model, coding, label, value, _ in rows if value is None}

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from analyze.specification import UNNAMED_DOSE
 from store.errors import RunFailed
+from store.sql import registered
 
 _OF_VALUES = ("estimates", "value_tests", "temperature_tests", "comparison_values")
 """Tables whose rows are of a label's effect."""
@@ -81,8 +82,7 @@ def stored(
     """The rows of `keys` as the database has them, in tables with the columns of `results`."""
     listed = ", ".join(names)
     wanted = pa.table({name: pa.array([getattr(key, name) for key in keys], pa.string()) for name in names})
-    connection.register("wanted_keys", wanted)
-    try:
+    with registered(connection, wanted_keys=wanted):
         found = {}
         for table in tables:
             columns = ", ".join(f'"{name}"' for name in results[table].column_names)
@@ -92,8 +92,6 @@ def stored(
             ).to_arrow_table()
             found[table] = rows.cast(results[table].schema)
         return found
-    finally:
-        connection.unregister("wanted_keys")
 
 
 def replace(
@@ -109,12 +107,8 @@ def replace(
     listed = ", ".join(names)
     where = f"WHERE ({listed}) IN (SELECT {listed} FROM replaced_keys)"
     replaced = pa.table({name: pa.array([getattr(key, name) for key in keys], pa.string()) for name in names})
-    connection.register("replaced_keys", replaced)
-    try:
+    with registered(connection, replaced_keys=replaced):
         for name, table in tables.items():
             connection.execute(f"DELETE FROM {name} {where}")
-            connection.register("new_rows", table)
-            connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM new_rows")
-            connection.unregister("new_rows")
-    finally:
-        connection.unregister("replaced_keys")
+            with registered(connection, new_rows=table):
+                connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM new_rows")

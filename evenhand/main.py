@@ -19,7 +19,6 @@ from evenhand.output import OutputLost, guarded
 # name -> (module, the line in `evenhand --help`), in the order in which a study goes through them.
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "The whole road in one command: build, run, analyze, report."),
-    "domain": ("domain", "List the domains, start a new one, or check one."),
     "build": ("build", "Write counterfactual queries into a study."),
     "import": ("import_published", "Bring published predictions into a study."),
     "check": ("check", "List the defects of a data set, with counts and examples."),

@@ -20,6 +20,7 @@ from analyze.bernoulli import bernoulli_p
 from analyze.frame import Cell
 from analyze.inference.multiplicity import benjamini_hochberg, holm
 from analyze.inference.rows import GlobalTest
+from store.sql import registered
 
 _HERE = Path(__file__).parent
 _LABELS = (_HERE / "family_labels.sql").read_text(encoding="utf-8")
@@ -56,11 +57,8 @@ def renew(
                 "bh_p": benjamini_hochberg(p),
             }
         )
-        connection.register("adjusted_rows", adjusted)
-        try:
+        with registered(connection, adjusted_rows=adjusted):
             connection.execute(_ADJUST, {"collection": body.collection, "coding": body.coding})
-        finally:
-            connection.unregister("adjusted_rows")
         _count(connection, body, where, together)
         renewed = True
     return renewed
