@@ -127,12 +127,21 @@ def read_cases(path: Path, labels: Iterable[Label] | None = None) -> list[Case]:
 
 
 def require(cases: Iterable[Case], labels: Iterable[Label]) -> None:
-    """Raise BadInput where a case lacks what one of the labels needs: its slot, or the person it is about."""
+    """Raise BadInput where a case cannot be asked about one of the labels.
+
+    It lacks the label's slot or the person it is about, tells another fact in its own words, or is not
+    Chinese.
+    """
     problems = []
     asked = tuple(labels)
     for case in cases:
         place = _Place(case.source)
         _check_slots(place, case, asked)
+        _check_language(place, case.doc_id, facts=case.facts, hearing=case.hearing)
+        for label in asked:
+            if (override := case.overrides.get(label.key)) is not None:
+                for part, what, fix in wording.problems(label, override):
+                    place.wrong(f"triggers.{label.key}.{part}", what, fix)
         problems += place.problems
     _raise(problems, "the cases")
 
@@ -211,16 +220,7 @@ def _case(place: _Place, row: Mapping[str, Any], labels: Sequence[Label]) -> Cas
                 f"{LONGEST:,} at most, as every value is asked with it, and longer texts do not fit many "
                 "models: give what the court found, not the whole file.",
             )
-        elif row.get(key, "").strip() and (share := not_chinese(row[key])):
-            place.wrong(
-                key,
-                f"of case '{row['id']}' hold hardly any Chinese ({share})"
-                if key == "facts"
-                else f"of case '{row['id']}' holds hardly any Chinese ({share})",
-                "The prompt, the labels and the law are Chinese: an answer to a case in another language "
-                "would be counted as one to a Chinese case. Give the facts in Chinese; there is no domain "
-                "for other languages yet.",
-            )
+    _check_language(place, row["id"], facts=row["facts"], hearing=row.get("hearing", ""))
     if row["defendant"].strip() and row["defendant"].strip() not in row["facts"]:
         place.wrong(
             "defendant", f"'{row['defendant']}' is not in the facts", "Write the name as in the facts."
@@ -350,6 +350,20 @@ def _check_frame(place: _Place, key: str, frame: str) -> None:
         return
     if key.endswith("frame") and "{value}" not in frame:
         place.wrong(key, f"'{frame}' has no {{value}}", "Put {value} where the values differ.")
+
+
+def _check_language(place: _Place, doc_id: str, **texts: str) -> None:
+    """Facts and hearing are Chinese, as the prompt that they stand in is."""
+    for key, text in texts.items():
+        if text.strip() and (share := not_chinese(text)):
+            holds = "hold" if key == "facts" else "holds"
+            place.wrong(
+                key,
+                f"of case '{doc_id}' {holds} hardly any Chinese ({share})",
+                "The prompt, the labels and the law are Chinese: an answer to a case in another language "
+                f"would be counted as one to a Chinese case. Write the {key} in Chinese; there is no domain "
+                "for other languages yet.",
+            )
 
 
 def _check_slots(place: _Place, case: Case, labels: Sequence[Label]) -> None:

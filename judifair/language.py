@@ -33,6 +33,6 @@ def not_chinese(text: str) -> str | None:
             word = unit.group()
             others += len(word) if ord(word[0]) > 0x0E00 else 1
     every = han + kana + others
-    if every and han >= LEAST * every and kana <= MOST_KANA * every:
+    if han >= LEAST * every and kana <= MOST_KANA * every:  # a text without a word, too
         return None
     return f"{han:,} Chinese characters among {every:,} words and characters"

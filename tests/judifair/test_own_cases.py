@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import judifair
 import store
 from judifair import case_files, catalogue, triggers
 from judifair.build import build
+from judifair.case import Override
 from judifair.check import check
 from store.errors import BadInput
 
@@ -45,6 +47,23 @@ def test_a_hearing_in_english_is_refused_too(tmp_path: Path) -> None:
     path = written(tmp_path, own(hearing="The court heard the case in public. {{hearing}} It then closed."))
     with pytest.raises(BadInput, match="key 'hearing': of case 'mine-1' holds hardly any Chinese"):
         case_files.read_cases(path)
+
+
+def test_a_hearing_may_be_its_slot_alone(tmp_path: Path) -> None:
+    assert case_files.read_cases(written(tmp_path, own(hearing="{{hearing}}")))
+
+
+def test_cases_that_were_read_from_no_file_are_refused_as_well(tmp_path: Path) -> None:
+    (case,) = case_files.read_cases(written(tmp_path, own()))
+    with store.open_study(":memory:", migrations=[judifair.MIGRATIONS]) as study:
+        for changed, words in (
+            (replace(case, facts=FACTS_SLOTS + TEN_WORDS), "hardly any Chinese"),
+            (replace(case, overrides={SEX: Override(values={"女": "戴眼镜"})}), "戴眼镜"),
+            (replace(case, facts="李某盗窃。"), "crime_time"),
+        ):
+            with pytest.raises(BadInput, match=words):
+                build(study, cases=[changed], collection="mine", kind="own")
+        assert study.connection.execute("SELECT count(*) FROM queries").fetchall() == [(0,)]
 
 
 @pytest.mark.parametrize(
