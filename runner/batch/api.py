@@ -17,6 +17,7 @@ import orjson
 from runner.providers.file import Route
 from runner.providers.urls import proxy_for
 from runner.transport.address import address_of
+from runner.transport.connection_fault import connection_fault
 from runner.transport.outcome import Fault, Kind
 from runner.transport.redact import Redactor
 from runner.transport.reply import read
@@ -163,7 +164,7 @@ class BatchApi:
                     async for line in self._split(response, rest):
                         yield line
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise ApiFault(self._unreached(error)) from None
+            raise ApiFault(connection_fault(error, self._address, self._redactor)) from None
         if rest.strip():
             yield bytes(rest)
 
@@ -212,7 +213,7 @@ class BatchApi:
                 if not 200 <= response.status < 300:
                     raise ApiFault(self._fault(response.status, response.headers, body))
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise ApiFault(self._unreached(error)) from None
+            raise ApiFault(connection_fault(error, self._address, self._redactor)) from None
         try:
             found = orjson.loads(body)
         except orjson.JSONDecodeError:
@@ -225,10 +226,6 @@ class BatchApi:
     def _fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
         found = read(status if status >= 300 else 500, headers, body, self._redactor, self._base)
         return found if isinstance(found, Fault) else Fault(Kind.REJECTED, found.text, status)
-
-    def _unreached(self, error: BaseException) -> Fault:
-        kind = Kind.TIMEOUT if isinstance(error, TimeoutError) else Kind.CONNECTION
-        return Fault(kind, self._redactor.clean(f"{type(error).__name__}: {error}"))
 
     @staticmethod
     def _id(found: Mapping[str, Any]) -> str:

@@ -194,7 +194,7 @@ class BatchModel:
         api = self._api(batch)
         name = f"evenhand-{batch.batch}.jsonl"
         try:
-            return await self._shared.patiently(f"{self.name}: upload", lambda _: api.upload(path, name))
+            return await self._shared.patiently(self.name, "upload", lambda _: api.upload(path, name))
         except BaseException:
             batches.forget(self._shared.study, batch)  # nothing was submitted: its queries are pending
             self.open.pop(batch.batch, None)
@@ -220,7 +220,7 @@ class BatchModel:
                 raise
 
         try:
-            info = await self._shared.patiently(f"{self.name}: submission", attempt)
+            info = await self._shared.patiently(self.name, "submission", attempt)
         except ApiFault:
             if no:
                 self._close(batch, state="rejected", note=no)
@@ -246,9 +246,7 @@ class BatchModel:
         api, batch_id = self._api(batch), batch.batch_id
         assert batch_id is not None
         try:
-            info = await self._shared.patiently(
-                f"{self.name}: batch {batch_id}", lambda _: api.look(batch_id)
-            )
+            info = await self._shared.patiently(self.name, f"batch {batch_id}", lambda _: api.look(batch_id))
         except ApiFault as error:
             if error.fault.status != 404:
                 raise

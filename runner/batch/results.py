@@ -422,7 +422,7 @@ class Harvester:
                 await self._read_file(api, what, file_id, batch, reading)
 
             try:
-                await shared.patiently(f"{self._name}: results of batch {batch.batch_id}", read)
+                await shared.patiently(self._name, f"results of batch {batch.batch_id}", read)
             except ApiFault as error:
                 if error.fault.status not in (404, 410):
                     raise

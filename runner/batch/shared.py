@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from runner.batch.api import ApiFault
 from runner.batch.requests import Allowance
-from runner.lifecycle.failure_policy import passes
+from runner.lifecycle.failure_policy import UNREACHED_S, passes
 from runner.lifecycle.options import RunOptions
 from runner.transport.redact import Redactor
 
@@ -79,6 +79,8 @@ class BatchShared:
     late_s: float = LATE_S
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     harvests: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HARVESTS))
+    reached: set[str] = field(default_factory=set)
+    """Whose servers have replied in this run, by name."""
 
     async def wait(self, seconds: float) -> None:
         """Sleep. Raises Stopped when the run is to stop."""
@@ -87,24 +89,38 @@ class BatchShared:
         if self.stopping.is_set():
             raise Stopped
 
-    async def patiently(self, what: str, call: Callable[[int], Awaitable[_T]]) -> _T:
+    async def patiently(self, name: str, what: str, call: Callable[[int], Awaitable[_T]]) -> _T:
         """Call until it succeeds: again after passing errors, with growing waits, for `outage_s`.
 
-        `call` is given the number of the try. Raises ApiFault for an error that will not, or did not, pass.
+        A server that was never reached in this run is tried for `UNREACHED_S` only.
+
+        Args:
+            name: whose server it is, in words.
+            what: what is called, in words.
+            call: is given the number of the try.
+
+        Raises ApiFault for an error that will not, or did not, pass.
         """
         started, number, gone = time.monotonic(), 0, 0
         while True:
             try:
-                return await call(number)
+                result = await call(number)
             except ApiFault as error:
                 fault = error.fault
                 gone += fault.status == 404
                 passing = passes(fault) or (fault.status == 404 and gone < _GONE_AFTER)
-                if not passing or time.monotonic() - started > self.options.outage_s:
+                if not fault.unreached:
+                    self.reached.add(name)
+                patience_s = self.options.outage_s if name in self.reached else UNREACHED_S
+                if not passing or time.monotonic() - started > patience_s:
                     raise
                 pause = min(min(_FIRST_WAIT_S, self.poll_s) * 2**number, _LONGEST_WAIT_S)
                 pause = max(pause * random.uniform(0.5, 1.0), fault.retry_after or 0.0)
                 if number in (0, 3) or number % 10 == 0:
-                    self.tell(f"{what}: {fault.message}; again in {pause:.0f} s")
+                    limit = "" if name in self.reached else f", for {UNREACHED_S:.0f} s at most"
+                    self.tell(f"{name}: {what}: {fault.message}; again in {pause:.0f} s{limit}")
                 number += 1
                 await self.wait(pause)
+            else:
+                self.reached.add(name)
+                return result

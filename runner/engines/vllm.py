@@ -109,6 +109,7 @@ class VllmServer:
             "--port",
             str(parts.port or 80),
             "--enable-prefix-caching",
+            "--enable-prompt-tokens-details",  # without it no reply says how much of its prompt was cached
             *self._options.arguments,
         ]
         nothing = f"No server answers at {self.base_url}"

@@ -34,6 +34,8 @@ from runner.transport.outcome import Fault, Kind
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 30.0
+UNREACHED_S = 25.0
+"""So long is a server tried that was never reached: it was not started, or its address is wrong."""
 AFTER_REFUSAL_S = 0.5
 """A query waits so long where the server refused it without a word on when to come back."""
 MOST_PROBES = 12

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from runner.lifecycle.failure_policy import UNREACHED_S
 from runner.providers.schema import Timeouts
 from runner.transport.outcome import Fault, Kind
 
-UNREACHED_S = 25.0
 NO_MODEL_S = 25.0
 REDIRECTED_S = 5.0
 UNREADABLE_S = 60.0

@@ -92,6 +92,10 @@ class Lane:
         self._answered_sent_at = -math.inf
         self._answered_before = False
         self._first_patience = FirstPatience(route.timeouts)
+        self.unreached: str | None = None
+        """Where no connection was ever made: the address, and why."""
+        self.gives_up_at = math.inf
+        """When such a lane is parked."""
         self._trouble_since: float | None = None
         self._failing: set[Item] = set()
         self._backoffs = 0
@@ -156,7 +160,10 @@ class Lane:
 
     def heard(self, sent: Sent, now: float) -> None:
         """Follow what the server says about its limits in any reply."""
-        if not sent.headers or not speaks_of_limits(sent.headers):
+        if not sent.headers:
+            return
+        self.unreached = None
+        if not speaks_of_limits(sent.headers):
             return
         for what in ("requests", "tokens"):
             told = allowance(sent.headers, what)
@@ -229,6 +236,7 @@ class Lane:
             self._failing.add(item)
         never = not self.has_answered
         left = self._first_patience.left(fault, permit.sent_at, now) if never else math.inf
+        self.unreached, self.gives_up_at = (fault.message if never and fault.unreached else None), now + left
         absent = fault.kind in (Kind.NO_MODEL, Kind.REDIRECTED) or (never and fault.unreached)
         if absent or len(self._failing) >= OUTAGE_AFTER:
             self.outage = True

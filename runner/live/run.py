@@ -344,8 +344,14 @@ class _Run:
             store.runs.note_unsettled(self.study, self.run_id, usd)
 
     def _warn(self) -> None:
-        """Say once of a model that another one answers in its place."""
+        """Say once of a model that another one answers in its place, of a lane that nothing is there."""
         for model in self.models:
+            for lane in model.router.lanes:
+                if lane.unreached and lane.name not in self.warned:
+                    self.warned.add(lane.name)
+                    left = max(lane.gives_up_at - self.loop.time(), 0.0)
+                    until = "" if lane.parked else f". It is given up in {left:.0f} s unless it answers"
+                    self._tell(f"No answer from {lane.name}: {lane.unreached}{until}.")
             if model.settings.model_key not in self.warned and other_models(model):
                 self.warned.add(model.settings.model_key)
                 self._tell(answered_by_others(snapshot_of_model(model, self.loop.time(), time.time())))

@@ -32,6 +32,8 @@ def snapshot_of_lane(
         "paused_s": max(lane.paused_until - now, 0.0),
         "outage": lane.outage,
         "parked": lane.parked,
+        "unreached": lane.unreached,
+        "gives_up_s": max(lane.gives_up_at - now, 0.0) if lane.unreached and not lane.parked else None,
         "requests_per_minute": lane.requests.per_minute if lane.requests else None,
         "tokens_per_minute": lane.tokens.per_minute if lane.tokens else None,
         "request_tokens": request_tokens if lane.tokens else None,

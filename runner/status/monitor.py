@@ -118,6 +118,7 @@ def key_values(snapshot: Snapshot) -> list[str]:
             **({"unpriced": model["unpriced"]} if model.get("unpriced") else {}),
             "refused": sum(lane["refused"] for lane in model["lanes"]),
             "errors": ",".join(f"{kind}:{count}" for kind, count in errors.items()) or 0,
+            **({"unreached": _without_blanks(absent)} if (absent := _unreached_lanes(model)) else {}),
             **({"too_large": _without_blanks(large)} if (large := _too_large_lanes(model)) else {}),
             **model["outcomes"],
             **({"other_models": _without_blanks(others)} if (others := model.get("other_models")) else {}),
@@ -125,6 +126,11 @@ def key_values(snapshot: Snapshot) -> list[str]:
         }
         lines.append(" ".join(f"{key}={value}" for key, value in pairs.items()))
     return lines
+
+
+def _unreached_lanes(model: Mapping[str, Any]) -> dict[str, str]:
+    """The lanes whose server was never reached: address and reason."""
+    return {lane["lane"]: lane["unreached"] for lane in model["lanes"] if lane.get("unreached")}
 
 
 def _too_large_lanes(model: Mapping[str, Any]) -> dict[str, str]:
@@ -142,7 +148,7 @@ def _is_too_large(lane: Mapping[str, Any]) -> bool:
 
 
 def _without_blanks(counts: Mapping[str, object]) -> str:
-    return ",".join(f"{name.replace(' ', '_')}:{count}" for name, count in counts.items())
+    return ",".join(f"{name}:{count}" for name, count in counts.items()).replace(" ", "_")
 
 
 def _seconds(values: list[float | None]) -> str:
@@ -217,7 +223,7 @@ def _model(model: Mapping[str, Any], width: int) -> list[RenderableType]:
     retry = f", to retry {model['to_retry']:,}" if model["to_retry"] else ""
     parts: list[RenderableType] = _head(name, count, done, model["selected"] or 1, width)
     parts += [Text(f"  {line}") for line in (pace, f"{outcomes or 'none stored yet'}{retry}")]
-    parts += [Text(f"  {tokens}; {cost}"), *_lanes(model["lanes"], width)]
+    parts += [Text(f"  {tokens}; {cost}"), *_lanes(_not_told_twice(model), width)]
     parts += [Text(f"  given up, {words}") for words in reasons(model)]
     if warning := answered_by_others(model):
         parts.append(Text(f"  {warning}", style="bold yellow"))
@@ -250,6 +256,15 @@ def _costs(costs: Mapping[str, Any]) -> list[str]:
         if costs.get("projected_cost_usd") is not None:
             words[0] += f" of about {dollars(costs['projected_cost_usd'], 2)}"
     return [*words, unknown] if (unknown := cost_unknown(costs)) else words
+
+
+def _not_told_twice(model: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The lanes, without their errors where the model's failure says the same."""
+    failure = str(model.get("failure") or "")
+    return [
+        {**lane, "last_error": None} if lane.get("parked") and lane["parked"] in failure else lane
+        for lane in model["lanes"]
+    ]
 
 
 def _lanes(lanes: list[Mapping[str, Any]], width: int) -> list[RenderableType]:
@@ -299,6 +314,12 @@ def _stacked(lane: Mapping[str, Any]) -> list[RenderableType]:
 
 
 def _error(lane: Mapping[str, Any], before: str) -> Text:
+    """Its last error on one line; in full where it is why the lane gave no answer at all."""
+    if lane.get("parked"):
+        return Text(f"  {lane.get('parked')}", style="bold red", overflow="fold")
+    if lane.get("unreached"):
+        left = f"; given up in {span(lane.get('gives_up_s'))}" if lane.get("gives_up_s") is not None else ""
+        return Text(f"  {before}{lane.get('unreached')}{left}", style="bold yellow", overflow="fold")
     text = f"  {before}{span(lane.get('last_error_age_s'))} ago: {lane.get('last_error')}"
     return Text(text, style="dim", no_wrap=True, overflow="ellipsis")
 
@@ -307,7 +328,7 @@ def _state(lane: Mapping[str, Any]) -> Text:
     if lane.get("parked"):
         return Text("parked", style="bold red")
     if lane["outage"]:
-        return Text("no answer, probing", style="yellow")
+        return Text("not reached" if lane.get("unreached") else "no answer, probing", style="yellow")
     if _is_too_large(lane):
         needed, per_minute = lane["request_tokens"], lane["tokens_per_minute"]
         return Text(

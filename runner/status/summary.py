@@ -124,9 +124,17 @@ def _ask_again(outcomes: Mapping[str, Any]) -> str:
 
 def warnings(models: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """What is not as it should be: answers of models that were not asked, costs unknown or for nothing."""
-    tellers = (answered_by_others, _not_all_the_cost, paid_in_vain)
+    tellers = (answered_by_others, unreached, _not_all_the_cost, paid_in_vain)
     found = [tell(model) for model in models for tell in tellers]
     return tuple(warning for warning in found if warning)
+
+
+def unreached(model: Mapping[str, Any]) -> str:
+    """Which of a model's providers never answered, and why; empty where that is why the model failed."""
+    if model.get("failure"):
+        return ""
+    lanes = [lane for lane in model.get("lanes") or [] if lane.get("unreached")]
+    return " ".join(f"No answer from {lane['lane']}: {lane['unreached']}." for lane in lanes)
 
 
 def cost_unknown(costs: Mapping[str, Any]) -> str:

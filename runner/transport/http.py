@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -28,12 +27,13 @@ from dataclasses import dataclass
 import aiohttp
 
 from runner.transport.address import Address, new_session
+from runner.transport.connection_fault import connection_fault
 from runner.transport.deadlines import Exchange
 from runner.transport.names import SharedNames
 from runner.transport.outcome import Fault, Kind
 from runner.transport.port import Sent, Transports
 from runner.transport.redact import Redactor
-from runner.transport.reply import CHAT_PATH, read
+from runner.transport.reply import read
 
 LONGEST_BODY = 8 << 20
 """Bytes of a reply, unpacked, that are read; a few MB compressed can be many GB."""
@@ -126,7 +126,7 @@ class HttpTransport:
         except SecondReply:
             result = Fault(Kind.CONNECTION, _SECOND_REPLY)
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            result = self._fault(error)
+            result = connection_fault(error, address, self._redactor)
         finally:
             address.deadlines.end(exchange)
         return Sent(result, time.perf_counter() - started, exchange.headers or {})
@@ -194,43 +194,6 @@ class HttpTransport:
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
-    def _fault(self, error: Exception) -> Fault:
-        """What an error of the connection means, in words."""
-        clean = self._redactor.clean
-        if isinstance(error, aiohttp.ClientPayloadError):
-            return Fault(Kind.BAD_BODY, clean(f"the body broke off: {_says(error)}"))
-        if isinstance(error, aiohttp.ClientResponseError) and not isinstance(
-            error, aiohttp.ClientHttpProxyError
-        ):
-            return Fault(Kind.BAD_BODY, clean(f"no HTTP: {error.message}"))
-        if (why := self._why_unreached(error)) is not None:
-            kind = Kind.TIMEOUT if isinstance(error, TimeoutError) else Kind.CONNECTION
-            base = self._url.partition("?")[0].removesuffix(CHAT_PATH)
-            return Fault(kind, clean(f"{base} cannot be reached: {why}"), unreached=True)
-        return Fault(Kind.CONNECTION, clean(_says(error)))
-
-    def _why_unreached(self, error: Exception) -> str | None:
-        """Why no connection was made; None where one was."""
-        match error:
-            case TimeoutError():
-                return f"no connection within {self._address.connect.sock_connect:g} s"
-            case aiohttp.ClientConnectorDNSError():
-                return f"the name of its host cannot be looked up (DNS: {_reason(error.os_error)})"
-            case aiohttp.ClientConnectorCertificateError():
-                return (
-                    "its certificate is not trusted; SSL_CERT_FILE may name authorities of your own: "
-                    f"{error.certificate_error}"
-                )
-            case aiohttp.ClientConnectorSSLError():
-                return f"no TLS there, or none that both sides speak ({_reason(error.os_error)})"
-            case aiohttp.ClientProxyConnectionError():
-                return f"its proxy {self._address.proxy} cannot be reached: {_reason(error.os_error)}"
-            case aiohttp.ClientHttpProxyError():
-                return f"its proxy {self._address.proxy} refused ({error.status}): {error.message}"
-            case aiohttp.ClientConnectorError():
-                return _reason(error.os_error)
-        return None
-
 
 @asynccontextmanager
 async def http_transports(redactor: Redactor) -> AsyncIterator[Transports]:
@@ -242,16 +205,6 @@ async def http_transports(redactor: Redactor) -> AsyncIterator[Transports]:
         await names.close()
 
 
-def _reason(error: OSError) -> str:
-    """An error of the system in its own words, such as "connection refused"."""
-    if isinstance(error.errno, int) and error.errno > 0 and not isinstance(error, aiohttp.ClientError):
-        try:
-            return os.strerror(error.errno).lower()
-        except (ValueError, OverflowError):
-            pass
-    return error.strerror or str(error) or type(error).__name__
-
-
 async def _whole(content: aiohttp.StreamReader) -> bytes:
     parts, size = [], 0
     async for part in content.iter_any():
@@ -260,8 +213,3 @@ async def _whole(content: aiohttp.StreamReader) -> bytes:
             raise TooLong
         parts.append(part)
     return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
-def _says(error: BaseException) -> str:
-    text = str(error)
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -430,3 +430,18 @@ async def test_a_signal_in_the_midst_of_fetching_keeps_what_came(study, batch_se
     summary = await by_batch(server)
     assert (summary.state, summary.counts) == ("finished", {"answered": 200 - kept})
     assert rows(study, "SELECT count(*), count(DISTINCT query_id) FROM predictions") == [(200, 200)]
+
+
+async def test_a_batch_server_that_was_never_there_is_named_and_given_up_soon(study, monkeypatch, capfd):
+    monkeypatch.setattr("runner.batch.shared.UNREACHED_S", 1.0)
+    fill_study(study, 2, 2)
+    nowhere = BatchServer()
+    nowhere.base_url = "http://127.0.0.1:9/v1"
+    summary = await ask_by_batch(study, nowhere, monitor="lines")
+    assert (summary.exit_code, summary.pending) == (1, 4)
+    why = "http://127.0.0.1:9/v1 cannot be reached: connection refused"
+    assert why in summary.message
+    said = capfd.readouterr().err
+    assert why in said
+    assert "for 1 s at most" in said
+    assert summary.seconds < 10

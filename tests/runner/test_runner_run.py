@@ -626,8 +626,7 @@ async def test_slow_drips_and_silence_run_into_their_timeouts(study, serve, ask,
         seen.add(call.prompt)
         if "值0" in call.prompt:
             await asyncio.sleep(10)
-        response = web.StreamResponse(headers={"Content-Type": "application/json", "X-Drip": "yes"})
-        return response
+        return web.StreamResponse(headers={"Content-Type": "application/json", "X-Drip": "yes"})
 
     server = await serve(reply)
     real = server.handle
@@ -813,15 +812,66 @@ async def test_a_query_that_one_provider_fails_goes_to_the_next(study, serve, as
 
 
 @pytest.mark.parametrize("documents", [1, 10])
-@pytest.mark.parametrize("host", ["127.0.0.1:9", "nowhere.invalid"])
-async def test_a_server_that_was_never_there_ends_the_run_soon(study, ask, monkeypatch, host, documents):
+@pytest.mark.parametrize(
+    ("base_url", "reason"),
+    [
+        ("http://127.0.0.1:9/v1", "connection refused"),
+        ("https://127.0.0.1:9/v1", "connection refused"),
+        ("http://nowhere.invalid/v1", "the name of its host cannot be looked up (DNS: "),
+    ],
+)
+async def test_a_server_that_was_never_there_ends_the_run_soon(
+    study, ask, monkeypatch, capfd, base_url, reason, documents
+):
     monkeypatch.setattr(first_answer, "UNREACHED_S", 2.0)
     fill_study(study, documents, 4)
-    summary = await ask(providers(a={"base_url": f"http://{host}/v1"}))
+    summary = await ask(providers(a={"base_url": base_url}), monitor="lines")
     assert (summary.exit_code, summary.pending) == (1, documents * 4)
     assert "no connection for 2 s (" in summary.message
+    why = f"{base_url} cannot be reached: {reason}"
+    assert why in summary.message
     assert "start the server" in summary.message
     assert summary.seconds < 3.5
+    said = capfd.readouterr().err
+    assert f"No answer from a/judge-1: {why}" in said, "told at once"
+    assert "It is given up in" in said
+    assert f"unreached=a/judge-1:{base_url}_cannot_be_reached:_{reason.replace(' ', '_')}" in said
+    shown = io.StringIO()
+    Console(file=shown, width=200).print(tables(summary.status, 200))
+    assert why in shown.getvalue()
+
+
+async def test_the_live_view_says_in_full_what_is_not_reached_and_until_when(study, ask, monkeypatch):
+    monkeypatch.setattr(first_answer, "UNREACHED_S", 2.0)
+    fill_study(study, 2, 4)
+    seen = []
+    real = running._Run.look
+
+    def look(self):
+        seen.append(real(self))
+        return seen[-1]
+
+    monkeypatch.setattr(running._Run, "look", look)
+    await ask(
+        providers(a={"base_url": "http://127.0.0.1:9/a/very/long/path/that/no/terminal/holds/v1"}),
+        monitor="live",
+    )
+    before_the_end = next(one for one in seen if one["models"][0]["lanes"][0]["unreached"])
+    shown = io.StringIO()
+    Console(file=shown, width=60).print(tables(before_the_end, 60))
+    text = "".join(line.strip() for line in shown.getvalue().splitlines())
+    assert "very/long/path/that/no/terminal/holds/v1" in text
+    assert "cannot be reached: connection refused; given up in" in " ".join(shown.getvalue().split())
+
+
+async def test_a_provider_that_is_not_reached_is_named_though_another_answers(study, serve, ask, monkeypatch):
+    monkeypatch.setattr(first_answer, "UNREACHED_S", 1.0)
+    fill_study(study, 2, 4)
+    server = await serve()
+    summary = await ask(providers(a={"base_url": "http://127.0.0.1:9/v1"}, b={"base_url": server.base_url}))
+    assert summary.counts == {"answered": 8}
+    named = "No answer from a/judge-1: http://127.0.0.1:9/v1 cannot be reached: connection refused."
+    assert named in summary.warnings
 
 
 async def test_a_server_that_never_says_a_word_ends_the_run_after_three_timeouts(study, serve, ask):

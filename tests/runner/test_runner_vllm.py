@@ -36,6 +36,7 @@ if model == "broken":
 if model == "endless":
     time.sleep(600)
 assert "--enable-prefix-caching" in arguments
+details = {{"cached_tokens": 4}} if "--enable-prompt-tokens-details" in arguments else None
 if model == "slow":
     time.sleep(1.5)
 # As vllm does, a worker, which holds the GPU.
@@ -49,7 +50,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         assert asked["model"] == model
         self.reply({{"model": model, "choices": [{{"index": 0, "finish_reason": "stop",
             "message": {{"role": "assistant", "content": "ok"}}}}],
-            "usage": {{"prompt_tokens": 9, "completion_tokens": 1}}}})
+            "usage": {{"prompt_tokens": 9, "completion_tokens": 1, "prompt_tokens_details": details}}}})
         if model == "dies":
             os._exit(7)
     def reply(self, body):
@@ -157,8 +158,8 @@ async def test_a_missing_server_is_started_with_prefix_caching_and_stopped_with_
     async with server:
         assert server.started
         assert server.command()[1:] == [
-            *("serve", MODEL, "--host", "127.0.0.1", "--port", str(port), "--enable-prefix-caching"),
-            *("--max-model-len", "4096"),
+            *("serve", MODEL, "--host", "127.0.0.1", "--port", str(port)),
+            *("--enable-prefix-caching", "--enable-prompt-tokens-details", "--max-model-len", "4096"),
         ]
         assert await served_models(route(port)) == [MODEL]
         worker = worker_of(server)
@@ -293,6 +294,9 @@ def test_a_run_starts_it_and_stops_it(fake_vllm):
     assert done.returncode == 0, done.stderr
     assert "6 answered" in done.stdout
     assert "vllm serve Qwen/Q" in done.stderr
+    with store.open_study(fake_vllm / "study.duckdb") as opened:
+        cached = "SELECT sum(cached_tokens) FROM predictions"
+        assert opened.connection.execute(cached).fetchone() == (24,), "only if asked for does vllm say it"
     port = int((fake_vllm / "providers.toml").read_text().split("127.0.0.1:")[1].split("/")[0])
     with pytest.raises(OSError), socket.create_connection(("127.0.0.1", port), 2):  # noqa: PT011
         pass
