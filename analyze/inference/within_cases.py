@@ -26,17 +26,21 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from analyze.frame import Bools, Floats, Ints
 from analyze.inference.flips import ENUMERATED, all_patterns
 
+Singles = NDArray[np.float32]
+
 HITS = 100
 """Draws that reach the statistic, after which no more are needed."""
 _BLOCK = 2_000_000
 _TIES = 1e-9
-_STUDENTISED_TIES = 1e-6
-_RIDGE = 1e-9
+_STUDENTISED_TIES = 1e-4
+"""Sums in single precision: statistics that close count as equal, and so against a small p."""
+_RIDGE = 1e-6
 _ROUNDING = 1e-9
 _LOOKED_UP = 6
 """Up to so many cells a case, all its orders (720) are held ready."""
@@ -105,17 +109,22 @@ def permute_mean(
         return NOTHING_VARIES
     d = _whitened(d)
     r = r[:, :, 0] / np.sqrt((r**2).sum())
-    observed = float(_studentised(np.einsum("nkp,nk->np", d, r)[None])[0])
+    observed = float(_studentised(_with_ones(np.einsum("nkp,nk->np", d, r))[None])[0])
     least = min(1.0, 2.0 ** (math.log2(int(there.sum(axis=1).max())) - _log2_orders(r[:, :, None], there)))
     drawn = _scores_of_orders(d, r, there, draws, seed)
     p = _sequential((_studentised(scores) for scores in drawn), observed * (1 - _STUDENTISED_TIES))
     return Permuted(p, False, len(d), max(least, 1.0 / (1 + draws)))
 
 
-def _studentised(scores: Floats) -> Floats:
-    """Of (draws, cases, columns): T' (sum s s')^-1 T, which is the number of cases where all are alike."""
-    total = scores.sum(axis=1)
-    moment = np.swapaxes(scores, 1, 2) @ scores
+def _with_ones(scores: Floats) -> Singles:
+    """Scores with a column of ones before them, so that one product gives their sums and their moments."""
+    return np.concatenate([np.ones((*scores.shape[:-1], 1)), scores], axis=-1).astype(np.float32)
+
+
+def _studentised(scores: Singles) -> Floats:
+    """Of (draws, cases, 1 + columns): T' (sum s s')^-1 T, the number of cases where all are alike."""
+    moment = (np.swapaxes(scores, 1, 2) @ scores).astype(np.float64)
+    total, moment = moment[:, 0, 1:], moment[:, 1:, 1:]
     # Where cases leave a direction without movement, so is T; a trifle on the diagonal keeps it invertible.
     size = np.trace(moment, axis1=1, axis2=2)[:, None, None] * _RIDGE
     solved = np.linalg.solve(moment + size * np.eye(moment.shape[1]), total[:, :, None])
@@ -125,8 +134,8 @@ def _studentised(scores: Floats) -> Floats:
 
 def _scores_of_orders(
     d: Floats, r: Floats, there: Bools, draws: int, seed: tuple[int, ...]
-) -> Iterator[Floats]:
-    """Scores (draws, cases, columns) under random orders; they are looked up where a case has few."""
+) -> Iterator[Singles]:
+    """Scores with ones under random orders; they are looked up where a case has few."""
     rng = np.random.default_rng(seed)
     n, k, p = d.shape
     size = max(1, min(4 * HITS, draws, _BLOCK // (n * max(k, p))))
@@ -136,13 +145,13 @@ def _scores_of_orders(
         case: Ints = np.arange(n)[None, :]
         for count in sizes:
             key = rng.random((count, n, k)) + absent
-            yield np.einsum("nkp,bnk->bnp", d, r[case[:, :, None], np.argsort(key, axis=2)])
+            yield _with_ones(np.einsum("nkp,bnk->bnp", d, r[case[:, :, None], np.argsort(key, axis=2)]))
         return
     cells = there.sum(axis=1)
     orders = {m: np.array(list(permutations(range(m)))) for m in np.unique(cells).tolist()}
     every = [np.einsum("kp,ok->op", d[i, :m], r[i, :m][orders[m]]) for i, m in enumerate(cells.tolist())]
     many = np.array([len(one) for one in every])
-    start, looked_up = np.cumsum(many) - many, np.concatenate(every)
+    start, looked_up = np.cumsum(many) - many, _with_ones(np.concatenate(every))
     for count in sizes:
         yield looked_up[start + (rng.random((count, n)) * many).astype(np.int64)]
 
