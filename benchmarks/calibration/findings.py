@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -13,9 +13,12 @@ from scipy import stats
 
 from analyze.findings import codes
 from analyze.findings.rows import FindingRow
+from analyze.frame import Floats
 from analyze.inference import confirmatory
 from analyze.inference.confirmatory import LEVEL, OUTCOME, WEIGHTS
+from analyze.inference.equivalence import confirmable
 from analyze.inference.multiplicity import holm
+from analyze.inference.within_cases import permute, permute_mean
 from benchmarks.calibration.studies import (
     AGES,
     AMOUNT,
@@ -23,6 +26,7 @@ from benchmarks.calibration.studies import (
     KIND,
     SHAPE,
     Planted,
+    Shape,
     draw_shape,
     draw_study,
     find,
@@ -221,3 +225,43 @@ def _print_coverage(coverage: Coverage) -> bool:
         if "few" not in kind:
             good &= coverage.held[kind] >= stats.binom.ppf(0.005, n, 0.93)
     return good
+
+
+def recovery(labels: int, seed: int, draws: int = 9_999, cases: Sequence[int] = (30, 60, 120, 300)) -> bool:
+    """Are effects called detectable found four times in five by the confirmatory test of one label of 65?"""
+    rng = np.random.default_rng(seed)
+    level = LEVEL / (len(SHAPE) + AGES)
+    found: Counter[str] = Counter()
+    tried: Counter[str] = Counter()
+    for number in range(labels):
+        values = int(rng.choice([1, 2, 3, 5]))
+        shape = replace(draw_shape(rng), cases=int(rng.choice(cases)), missing=0.0, other_kind=0.0)
+        before = _amounts(shape, rng, values)
+        moves = (before[:, 1:] - before[:, :1]).ravel()
+        jumps = np.abs(moves[moves != 0])
+        smallest = confirmable(moves[::values], moves, level=level, values=values, seed=number)
+        if smallest is None:
+            continue
+        y = _amounts(shape, rng, values)
+        y[:, 1] += rng.choice(jumps, len(y)) * (rng.random(len(y)) < smallest.share)
+        design = np.broadcast_to(np.eye(1 + values), (len(y), 1 + values, 1 + values))
+        there = np.ones(y.shape, dtype=np.bool_)
+        if values == 1:
+            p = permute(design, y[:, :, None], there, draws, (seed, number)).p
+        else:
+            p = permute_mean(design, y, there, draws, (seed, number)).p
+        for kind in ("all labels", "of one value" if values == 1 else "of several values"):
+            tried[kind] += 1
+            found[kind] += bool(p < level and (y[:, 1] - y[:, 0]).mean() > 0)
+    print(
+        f"Recovery: {tried['all labels']} labels of 65 with an effect called detectable after the correction"
+    )
+    for kind, n in sorted(tried.items()):
+        print(f"  {kind:18} found {found[kind] / n:6.1%} of {n}")
+    error = 3 * np.sqrt(0.8 * 0.2 / tried["all labels"])
+    return bool(abs(found["all labels"] / tried["all labels"] - 0.8) <= error + 0.1)
+
+
+def _amounts(shape: Shape, rng: np.random.Generator, values: int) -> Floats:
+    (rows,) = draw_study(shape, rng, values=(values,), ages=0)
+    return rows.columns["amount"].reshape(shape.cases, 1 + values)

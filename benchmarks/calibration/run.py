@@ -8,7 +8,8 @@ Five questions, each answered with a table and a verdict:
    binomial error, at 0.1, 0.05, 0.01; and the cluster p, where it is not flagged?
 2. Count: over null models, does the count test by common signs hold its level at a cross-label correlation of
    0 and 0.25, and what does the Bernoulli test do? How often is any label rejected by the max-t?
-3. Recovery: are effects of the size called detectable found in 80% of the cases?
+3. Recovery: are effects of the size called detectable found in 80% of the cases, by single tests at 5%, and
+   by the confirmatory test of one label of 65?
 4. Null studies of 65 labels: how many have anything confirmed, and with other weights of the tests?
 5. Studies with one planted label: is it confirmed, under its name and with its sign; what does the weight of
    the primary test cost against that test alone; how many intervals hold the true effect?
@@ -34,6 +35,7 @@ from analyze.inference.multiplicity import step_down_max
 from analyze.inference.scores import ValueScores
 from analyze.inference.signs import Signs
 from benchmarks.calibration.findings import null_studies, planted_studies
+from benchmarks.calibration.findings import recovery as confirmatory_recovery
 from benchmarks.calibration.worlds import answers, correlated_pairs, draw_world
 
 LEVEL = 0.05
@@ -174,6 +176,7 @@ def main() -> None:
         ("levels", levels, options.labels),
         ("counts", counts, options.models),
         ("recovery", recovery, options.labels),
+        ("confirmatory recovery", confirmatory_recovery, options.labels),
         ("null studies", partial(null_studies, workers=workers), options.studies),
         ("planted studies", partial(planted_studies, workers=workers), options.studies),
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analyze.inference import confirmatory, flips
-from benchmarks.calibration import run
+from benchmarks.calibration import findings, run
 from benchmarks.calibration.findings import null_studies, planted_studies
 from benchmarks.calibration.worlds import World, answers, correlated_pairs
 
@@ -45,6 +45,10 @@ def test_null_studies_confirm_nothing_in_small(capsys: pytest.CaptureFixture[str
 def test_planted_labels_have_their_line_in_small(capsys: pytest.CaptureFixture[str]) -> None:
     assert planted_studies(8, seed=3, draws=1_999)
     assert "Coverage" in capsys.readouterr().out
+
+
+def test_what_is_called_detectable_is_confirmed_four_times_in_five() -> None:
+    assert findings.recovery(80, seed=3, draws=4_999, cases=(30, 60))
 
 
 def test_findings_that_are_too_eager_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
