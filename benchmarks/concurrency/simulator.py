@@ -1,7 +1,8 @@
 """A client and a server on a clock of their own: discrete events, seeded, thousands of requests in a second.
 
-`plain_loop` is what a simple script does: so many workers, each of which keeps its query and tries again after
-a jittered, growing wait. `run` is the runner's controller (`runner.limits.slots`) with the runner's waits.
+`plain_loop` is what a simple script does: so many workers, each of which keeps its query and tries again
+after a jittered, growing wait. `run` is the runner's controller (`runner.limits.slots`) with the runner's
+waits.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from runner.lifecycle.failure_policy import backoff_s
 from runner.limits.slots import Slots
 
 MIX = {
@@ -23,8 +25,6 @@ MIX = {
 """The default faults of the goodput check: 16% in all."""
 CLIENT_S = 0.001
 """What the client itself takes for a request."""
-LONGEST_WAIT_S = 4.0
-"""Between two tries of a query."""
 _INSTANT_S = 0.005
 
 
@@ -249,7 +249,7 @@ def run(
                 log.refused.append(now)
             asked = world.retry_after_s if kind == "429ra" else None
             slots.failed(slot, sent_at, now, spoke=kind not in ("connect", "reset", "hang"))
-            wait = min(LONGEST_WAIT_S, 0.5 * 2**tries) * chance.random() if asked is None else asked
+            wait = backoff_s(tries + 1, chance) if asked is None else asked
             heapq.heappush(again, (now + wait, tries + 1))
     log.left, log.end = queries - len(log.answers), now
     return log

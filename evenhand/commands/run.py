@@ -108,6 +108,12 @@ Stop with Ctrl-C: answers on their way are waited for and stored. The same comma
     help="US dollars for all runs of this study together, live and by batch, with tries that failed.",
 )
 @click.option("--max-hours", type=click.FloatRange(min=0, min_open=True), help="Hours for this run.")
+@click.option(
+    "--give-up-slow",
+    is_flag=True,
+    help="Give up a request that takes much longer than others (3 times what 99% of them take, 5 s at least) "
+    "and ask its query again, once. Both may be charged. A model that costs nothing is asked so anyway.",
+)
 @click.option("--in-flight", type=click.IntRange(min=1), help="At most so many open requests a lane.")
 @click.option(
     "--batch",

@@ -13,10 +13,11 @@ that for a query is decided here too.
 | bad_key, no_money                         | waits       | learns nothing            | spent | free       |
 | context_overflow, rejected                | given up    | rejects all, or this one  | kept  | free       |
 
-A query that waits is asked again and spends no try; one that is tried again has `max_tries`, with growing
-waits between them; one that is given up is stored under the name of the fault ("failed" when its tries are
-spent). In an outage of its lane a failed query waits behind the others and spends no try, up to
-`MOST_PROBES`. In a batch, what is to be asked again stays pending for the next batch.
+A query that waits is asked again and spends no try; one that is tried again has `max_tries`, or more where
+requests fail by chance (`runner.lifecycle.tries`), with growing waits between them; one that is given up is
+stored under the name of the fault ("failed" when its tries are spent). In an outage of its lane a failed
+query waits behind the others and spends no try, up to `MOST_PROBES` in a long one; nor does it while nothing at all
+is answered. In a batch, what is to be asked again stays pending for the next batch.
 
 "Free" and "may be due" are for replies that do not say what they used: usage that a reply states is always
 paid, and a request that never reached its server is free. (1) But for a gateway's timeout: the model behind
@@ -25,6 +26,7 @@ it may have gone on.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,13 +35,20 @@ from enum import Enum, auto
 from runner.transport.outcome import Fault, Kind
 
 FIRST_WAIT_S = 0.5
-LONGEST_WAIT_S = 30.0
+LONGEST_WAIT_S = 4.0
+"""No longer: what a failure says of the server's load is measured elsewhere (`runner.limits.slots`)."""
+LONGEST_HOLD_S = 600.0
+"""A single reply that names a longer wait is taken for a mistake; a run of such replies stops the lane."""
+FAIL_OVER_AFTER_S = 5.0
+"""A provider that sends us away for longer than this is not waited for while another is up."""
 UNREACHED_S = 25.0
 """So long is a server tried that was never reached: it was not started, or its address is wrong."""
 AFTER_REFUSAL_S = 0.5
 """A query waits so long where the server refused it without a word on when to come back."""
 MOST_PROBES = 12
-"""Tries of one query in outages of its lane that cost it nothing; beyond, the query itself is the trouble."""
+LONG_OUTAGE_S = 300.0
+"""Tries of one query in outages of its lane that cost it nothing, and how young an outage in which none does.
+Beyond both, the query itself is the trouble; but not where the server is not even reached."""
 MOST_LAST_PROBES = 3
 """So many where nothing but such queries is left, and the server takes them and fails at them."""
 _LONGEST_DOUBLING = 16
@@ -155,6 +164,12 @@ class Situation:
     lane_is_paused: bool = False
     lane_is_out: bool = False
     """The lane is in an outage."""
+    out_for_s: float = math.inf
+    """Seconds for which it has been in it."""
+    no_answer_since: bool = False
+    """Nothing that was sent after its last failure has been answered: an outage may be beginning."""
+    another_lane_is_up: bool = False
+    """Another provider could take the query."""
     lane_has_answered: bool = False
     """In this run, or before."""
     only_failed_are_left: bool = False
@@ -170,6 +185,8 @@ class AskAgain:
     """After all that have never failed: only those tell when an outage ends."""
     spends_try: bool = False
     is_probe: bool = False
+    elsewhere: bool = False
+    """By another provider, which need not be waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,23 +203,33 @@ def decide(fault: Fault, now: Situation) -> AskAgain | GiveUp:
         return GiveUp(fault.kind.value)
     if rule.query is ForQuery.WAIT:
         waits_with_lane = rule.key_is_spent or now.lane_is_paused
-        return AskAgain(0.0 if waits_with_lane else random.uniform(0.5, 1.0) * AFTER_REFUSAL_S)
+        if waits_with_lane:
+            return AskAgain()
+        told = min(fault.retry_after or 0.0, LONGEST_HOLD_S)
+        if told > FAIL_OVER_AFTER_S and now.another_lane_is_up:
+            return AskAgain(elsewhere=True)
+        return AskAgain(max(random.uniform(0.5, 1.0) * AFTER_REFUSAL_S, told))
     if now.lane_is_gone:
         return AskAgain()
     if now.lane_is_out:  # the lane's fault, not the query's
         lone = now.only_failed_are_left and fault.at_the_query and now.lane_has_answered
-        if now.probes < (MOST_LAST_PROBES if lone else MOST_PROBES):
+        is_young = now.probes < MOST_PROBES or now.out_for_s < LONG_OUTAGE_S or fault.unreached
+        if now.probes < MOST_LAST_PROBES if lone else is_young:
             return AskAgain(behind=True, is_probe=True)
         if lone:
             return GiveUp("failed")
+    told = min(fault.retry_after or 0.0, LONGEST_HOLD_S)
+    if now.no_answer_since and not fault.at_the_query:
+        return AskAgain(max(backoff_s(now.tries), told))
     if now.tries >= now.max_tries:
         return GiveUp("failed")
-    return AskAgain(max(backoff_s(now.tries), fault.retry_after or 0.0), spends_try=True)
+    return AskAgain(max(backoff_s(now.tries), told), spends_try=True)
 
 
-def backoff_s(tries: int) -> float:
+def backoff_s(tries: int, chance: random.Random | None = None) -> float:
     """Seconds before the next try, after so many: twice as long each time at most, with full jitter."""
-    return random.uniform(0.0, min(FIRST_WAIT_S * 2.0 ** min(tries - 1, _LONGEST_DOUBLING), LONGEST_WAIT_S))
+    longest = min(FIRST_WAIT_S * 2.0 ** min(tries - 1, _LONGEST_DOUBLING), LONGEST_WAIT_S)
+    return longest * (chance.random() if chance else random.random())
 
 
 # What becomes of a query in a batch

@@ -36,7 +36,10 @@ class RunOptions:
     retry_truncated: int | None = None
     """Ask a truncated answer once more with this max_tokens."""
     max_tries: int = 6
-    """Tries that a query may spend. 429 and 529 spend none, nor does an outage of the whole lane."""
+    """Tries that a query may spend; more where requests fail by chance so often that as many failures in a
+    row mean nothing. 429 and 529 spend none, nor does an outage of the whole lane."""
+    give_up_slow: bool = False
+    """Give up requests that take much longer than all others where that may cost money too."""
     drain_s: float = 30.0
     """After a stop: how long answers on their way are waited for."""
     longest_pause_s: float = 3600.0

@@ -1,14 +1,14 @@
 """The second part of finding how many requests to keep open: a cap on the slots in play, by experiment.
 
-A rate limit refuses by lot, and an overloaded server may only grow slower: no slot of `runner.limits.slots` is
-singled out. There, what tells load from chance is what fewer slots bring:
+A rate limit refuses by lot, and an overloaded server may only grow slower: no slot of `runner.limits.slots`
+is singled out. There, what tells load from chance is what fewer slots bring:
 
 - Outcomes are counted in epochs. Two epochs in a row are suspicious if significantly more requests fail, or
   answers take longer, than at fewer slots. (One alone may be bad by chance, and all compare well with it.)
 - Then fewer slots are tried for an epoch: a little below what Little's law says is served (open requests =
   answers a second x seconds an answer). The lower cap is kept if the slots taken away had brought little.
-- A cap that was found is tried higher again: the first time at once and all the way, since the server may have
-  had a bad moment; later in steps, after a hold that doubles each time that it was in vain.
+- A cap that was found is tried higher again: the first time at once and all the way, since the server may
+  have had a bad moment; later in steps, after a hold that doubles each time that it was in vain.
 
 Where failures are random all this costs some 2%.
 """
@@ -16,10 +16,13 @@ Where failures are random all this costs some 2%.
 from __future__ import annotations
 
 import math
+from collections import deque
 from dataclasses import dataclass
 
 EPOCH = 48
 """Outcomes at least, and two for each slot: answers a second are known to some 6% then."""
+TOGETHER = 8
+"""Epochs at one level, whose failures count together: what is a little too much shows in the long run."""
 SIGMAS = 3.0
 MORE_FAILS = 0.04
 SLOWER = 1.25
@@ -37,6 +40,8 @@ ROOM = 1.4
 """A cap found that is so much higher than the last one shows that there was room."""
 HOLD_S = 5.0
 LONGEST_HOLD_S = 120.0
+SPARE = 0.97
+"""Of a rate limit: so much is used of it, as some seconds see more answers than others."""
 LEAST_CAP = 0.001
 
 
@@ -78,6 +83,8 @@ class Level:
         self._experiment: Experiment | None = None
         self._doubted = self._confirmed = False
         self._back_to = 0.0
+        self._here: deque[tuple[int, float]] = deque(maxlen=TOGETHER)
+        """Outcomes and failures of the last epochs at this level."""
         self._hold_s = HOLD_S
         self._kept = self.cap
         """The cap that was found last."""
@@ -88,20 +95,24 @@ class Level:
     def begin(self, now: float, settle_s: float, in_play: int) -> None:
         """A new epoch, which counts what comes after a while."""
         self._since = now + settle_s
+        if settle_s > 0.0:
+            self._here.clear()
         self._from_level = max(LEAST_CAP, min(in_play, self.cap))
         self._answered = self._failed = 0
         self._seconds = self._squares = self._levels = 0.0
 
-    def drop(self) -> None:
-        """An outage says nothing of an experiment."""
+    def drop(self, now: float) -> None:
+        """An outage says nothing of an experiment, but it does of a rate limit that was tried higher."""
         if self._experiment is not None:
             self.cap, self._experiment = self._experiment.cap, None
+        if self._by_the_minute and self._raised:
+            self._fall_back(now)
 
     def limit(self, cap: float, now: float) -> None:
         """So many slots are known to use a rate limit up. It is tried higher only after a minute."""
         self._by_the_minute = True
         self._hold_s = max(self._hold_s, LONGEST_HOLD_S / 2)
-        self.cap = max(LEAST_CAP, min(self.cap, cap))
+        self.cap = max(LEAST_CAP, min(self.cap, SPARE * cap))
         self._raise_at, self._raised, self._kept = now + self._hold_s, False, self.cap
 
     def count(self, answered: bool, took: float, in_play: int, now: float) -> None:
@@ -135,7 +146,7 @@ class Level:
             self._decide(found, self._experiment, self._usual, rate, now)
             changed = True
         else:
-            changed = self._suspect(found, self._usual, rate, error)
+            changed = self._suspect(found, self._usual, rate, error, now)
             if not changed and not self._doubted:
                 changed = self._try_higher(now)
         self.begin(now, 1.5 * found.latency if changed else 0.0, in_play)
@@ -162,8 +173,9 @@ class Level:
         loaded = tried.by_share and tried.failing - found.failing > max(MORE_FAILS, noise)
         share = WORTH_IF_LOADED if loaded else WORTH
         worth = rate < tried.rate * (1 - share * (1 - self.cap / tried.level))
-        if not worth:
+        if not worth:  # what still fails here is load too
             found.latency = min(found.latency, usual.latency)
+            found.failing = min(found.failing, usual.failing)
         self._usual = found
         if worth:
             self.cap = min(tried.cap, max(LEAST_CAP, tried.level)) if loaded else tried.cap
@@ -176,15 +188,17 @@ class Level:
             ):  # the time may have made it, and not the slots: back, to see
                 self._confirmed, self._back_to, self._raise_at = True, tried.level, now
 
-    def _suspect(self, found: Measured, usual: Measured, rate: float, error: float) -> bool:
+    def _suspect(self, found: Measured, usual: Measured, rate: float, error: float, now: float) -> bool:
         """Whether this level looks like too much, so that fewer slots are tried from now on."""
+        self._here.append((found.count, found.failing * found.count))
         count, level = found.count, found.level
-        pooled = (found.failing * count + usual.failing * usual.count) / (count + usual.count)
-        share_noise = SIGMAS * math.sqrt(pooled * (1 - pooled) * (1 / count + 1 / usual.count))
-        jump = max(MORE_FAILS, share_noise)
-        more = found.failing - usual.failing > jump
-        unknown = found.failing > UNKNOWN
-        unknown = unknown and (self._own is None or found.failing - self._own > jump)
+        in_all = sum(one[0] for one in self._here)
+        failing = sum(one[1] for one in self._here) / in_all
+        pooled = (failing * in_all + usual.failing * usual.count) / (in_all + usual.count)
+        share_noise = math.sqrt(pooled * (1 - pooled) * (1 / in_all + 1 / usual.count))
+        jump = max(MORE_FAILS, SIGMAS * share_noise)
+        more = failing - usual.failing > jump
+        unknown = failing > UNKNOWN and (self._own is None or failing - self._own > jump)
         answers = rate * (1 - found.failing)
         fewer = level
         if more:
@@ -199,6 +213,9 @@ class Level:
             return False
         if fewer < 0.95 * level:
             self._doubted = False
+            if self._by_the_minute and self._raised:
+                self._fall_back(now)
+                return True
             by_share = more or unknown
             self._experiment = Experiment(
                 self.cap, level, answers if by_share else rate, found.failing, by_share
@@ -208,17 +225,24 @@ class Level:
         self._doubted = False
         if level < 0.9 * usual.level:
             self._usual = found
-        elif level < 1.2 * usual.level or abs(found.failing - usual.failing) < share_noise / SIGMAS:
-            # The same share still: known the better. (What a much higher level adds to it is no part of it.)
+        elif abs(failing - usual.failing) < share_noise:  # the same share still: known the better
             weight = min(count, usual.count)
             usual.failing = (usual.failing * usual.count + found.failing * weight) / (usual.count + weight)
             usual.count = min(usual.count + weight, 2000)
             usual.latency = min(found.latency, usual.latency)
         return False
 
+    def _fall_back(self, now: float) -> None:
+        """To the rate limit that was found before."""
+        self.cap, self._raised = self._kept, False
+        self._hold_s = min(2 * self._hold_s, LONGEST_HOLD_S)
+        self._raise_at = now + self._hold_s
+
     def _try_higher(self, now: float) -> bool:
         if now < self._raise_at:
             return False
+        if self._raised and self._by_the_minute:
+            self._kept = self.cap
         self.cap, self._raised = min(float(self.most), max(self.cap * RAISE, self._back_to)), True
         self._back_to = 0.0
         if self.cap > ROOM**2 * self._kept:

@@ -1,20 +1,21 @@
 """How many requests to keep open, found by trying. No status means load; what counts is what happens next.
 
-A lane has as many slots as it may have requests open. Each slot carries one request at a time: any query that is
-due, not one of its own. Random failures seldom hit one slot several times in a row. A full server refuses the
-same surplus slot again and again, while the slots that have a place keep it. So the run of failures of a slot
-tells load from chance:
+A lane has as many slots as it may have requests open. Each slot carries one request at a time: any query
+that is due, not one of its own. Random failures seldom hit one slot several times in a row. A full server
+refuses the same surplus slot again and again, while the slots that have a place keep it. So the run of
+failures of a slot tells load from chance:
 
-- A slot is at rest, on trial, or sure. A sure slot rests when its run of failures is too unlikely by the share
-  of requests that fails anyway; a slot on trial rests at its first failure.
-- Each answer earns a fiftieth of a trial, so a full server refuses about 2% of the requests. A trial that ends
-  well makes its slot sure and calls up two more: with room, the slots more than double each round trip.
+- A slot is at rest, on trial, or sure. A sure slot rests when its run of failures is too unlikely by the
+  share of requests that fails anyway; a slot on trial rests at its first failure.
+- Each answer earns a fiftieth of a trial, so a full server refuses about 2% of the requests. A trial that
+  ends well makes its slot sure and calls up two more: with room, the slots more than double each round
+  trip.
 - A run of failures over all slots, with no answer between and too unlikely by chance, is an outage. So is a
   shorter run of replies that each say when to come back. All slots rest, one request at a time asks if the
   server is back, and the first answer calls up half of the former slots.
 
-A rate limit refuses all slots alike, and some servers only grow slower: then no slot is singled out. For these,
-`runner.limits.level` caps the slots in play.
+A rate limit refuses all slots alike, and some servers only grow slower: then no slot is singled out. For
+these, `runner.limits.level` caps the slots in play.
 
 Related: Chiu and Jain 1989 (why cutting at each failure is stable, and slow where failures are random); BBR
 (2016) and PCC Vivace (NSDI 2018), which measure what the load does; Netflix's concurrency-limits.
@@ -53,8 +54,8 @@ RARELY_S = 30.0
 """The longest time between two probes."""
 RATE_LIMIT_S = 5.0
 OFTEN, OFTEN_S = 6, 60.0
-"""A server has a rate limit if it refuses everything for longer than so many seconds, twice; or so often within
-so many seconds."""
+"""A server has a rate limit if it refuses everything for longer than so many seconds, twice; or so often
+within so many seconds."""
 _LOWEST_BASE, _HIGHEST_BASE = 0.03, 0.7
 _BASE_WEIGHT = 0.005
 _LATENCY_WEIGHT = 0.05
@@ -113,7 +114,8 @@ class Slots:
         self._told: float | None = None
         """When to come back, where each failure of the run said so."""
         self._before = start
-        self._shut_at = now
+        self.shut_at = now
+        """When the last outage began."""
         self._probe_at = 0.0
         self._probe_s = FIRST_PROBE_S
         self._refused_probes = 0
@@ -124,6 +126,11 @@ class Slots:
     def open(self) -> int:
         """Requests on their way."""
         return self._used - len(self._cooling)
+
+    @property
+    def limit(self) -> int:
+        """Requests that may be open at once now."""
+        return 1 if self.outage else max(1, min(self.in_play, math.ceil(self.level.cap)))
 
     @property
     def away_until(self) -> float:
@@ -164,13 +171,13 @@ class Slots:
         self._run, self._told = 0, None
         self._answers += 1
         self._trials += 1 / TRIAL_EVERY
-        if self.outage:
+        if self.outage and sent_at >= self.shut_at:
             self._recover(now)
         if slot != PROBE:
             state = self._state[slot]
             if state is State.TRIAL:
                 self._trials += CALLED_UP
-            elif state is State.REST:  # sent before an outage
+            elif state is State.REST:  # sent before an outage, of whose end it says nothing
                 self.in_play += 1
             elif not self._failures[slot]:
                 self.base -= _BASE_WEIGHT * self.base
@@ -180,7 +187,14 @@ class Slots:
         self._release(slot, now)
 
     def failed(
-        self, slot: int, sent_at: float, now: float, *, spoke: bool = True, retry_after: float | None = None
+        self,
+        slot: int,
+        sent_at: float,
+        now: float,
+        *,
+        spoke: bool = True,
+        retry_after: float | None = None,
+        of_the_query: bool = False,
     ) -> None:
         """The server did not answer the query.
 
@@ -190,17 +204,19 @@ class Slots:
             now: the time.
             spoke: the server replied; False where it was not reached, broke off or stayed silent.
             retry_after: seconds, where it said when to come back.
+            of_the_query: the query itself may be the trouble, so this is no sign of an outage.
         """
         told = None if retry_after is None else now + retry_after
         if slot == PROBE:
-            self._probe_failed(now, spoke, told)
+            self._probe_failed(now, spoke, told, of_the_query)
             self._release(slot, now)
             return
-        if self._run == 0:
-            self._told = told
-        elif self._told is not None:
-            self._told = None if told is None else max(self._told, told)
-        self._run += 1
+        if not of_the_query:
+            if self._run == 0:
+                self._told = told
+            elif self._told is not None:
+                self._told = None if told is None else max(self._told, told)
+            self._run += 1
         self._failures[slot] += 1
         base = min(_HIGHEST_BASE, max(_LOWEST_BASE, self.base))
         state = self._state[slot]
@@ -208,7 +224,8 @@ class Slots:
             if self._failures[slot] == 1:
                 self.base += _BASE_WEIGHT * (1 - self.base)
             self._count(False, 0.0, now)
-        if state is State.TRIAL or (state is State.SURE and base ** self._failures[slot] < TRUST):
+        rests = state is State.TRIAL or (state is State.SURE and base ** self._failures[slot] < TRUST)
+        if rests and not (of_the_query and self.in_play == 1):  # the last one asks on
             self._state[slot] = State.REST
             self.in_play -= 1
         free_at = sent_at + REUSE * self._latency
@@ -219,6 +236,13 @@ class Slots:
         if not self.outage and (not self.in_play or self._unlikely(base)):
             self.shut(now)
 
+    def replied(self, slot: int, now: float) -> None:
+        """The server refused the query as it is: it is there, and this says nothing of its load."""
+        self._run, self._told = 0, None
+        if self.outage and slot == PROBE:
+            self._recover(now)
+        self._release(slot, now)
+
     def abandoned(self, slot: int, now: float) -> None:
         """A request came to no outcome that says anything of the server."""
         self._release(slot, now)
@@ -228,18 +252,23 @@ class Slots:
         if self.outage:
             return
         self.outage = True
-        self._before, self._shut_at, self.in_play = max(1, self.in_play), now, 0
-        self._probe_s, self._refused_probes = FIRST_PROBE_S, 0
-        self._probe_at = now + FIRST_PROBE_S if self._told is None else max(self._told, now)
+        self._before, self.shut_at, self.in_play = max(1, self.in_play), now, 0
+        self._refused_probes = 0
+        self._probe_s = min(FIRST_PROBE_S, LONGEST_PROBE_S)
+        self._probe_at = now + self._probe_s if self._told is None else max(self._told, now)
         self._state = [State.REST] * self.most
         self._resting = sorted(self._resting + self._free)
         self._free = []
-        self.level.drop()
+        self.level.drop(now)
 
     def _count(self, answered: bool, took: float, now: float) -> None:
-        """Only while the slots are in use: what a rate limit or a lack of queries holds back tells nothing."""
+        """Only while the slots are in use: what a lack of queries or a pace holds back tells nothing."""
         if self._used >= IN_USE * min(self.in_play, self.level.cap):
             self.level.count(answered, took, self.in_play, now)
+
+    def probe_by(self, when: float) -> None:
+        """In an outage: ask no later than then."""
+        self._probe_at = min(self._probe_at, when)
 
     def _unlikely(self, base: float) -> bool:
         chance = base**self._run
@@ -270,11 +299,13 @@ class Slots:
         if slot != PROBE:
             heapq.heappush(self._resting if self._state[slot] is State.REST else self._free, slot)
 
-    def _probe_failed(self, now: float, spoke: bool, told: float | None) -> None:
+    def _probe_failed(self, now: float, spoke: bool, told: float | None, of_the_query: bool) -> None:
         self._refused_probes += spoke
         if not self.outage:  # an older request has been answered since
             return
-        longest = max(LONGEST_PROBE_S, min(RARELY_S, PROBE_SHARE * (now - self._shut_at)))
+        longest = LONGEST_PROBE_S
+        if not of_the_query:  # of those, each must be tried before it is given up
+            longest = max(longest, min(RARELY_S, PROBE_SHARE * (now - self.shut_at)))
         self._probe_s = min(2 * self._probe_s, longest)
         self._probe_at = now + self._probe_s * self._chance.uniform(0.5, 1.0)
         if told is not None:
@@ -284,7 +315,7 @@ class Slots:
         self.outage = False
         self._trials = float(max(1, self._before // 2))
         if self._refused_probes:
-            long = self._refused_probes >= 3 and now - self._shut_at > RATE_LIMIT_S
+            long = self._refused_probes >= 3 and now - self.shut_at > RATE_LIMIT_S
             self._recoveries.append((now, self._answers, long))
             self._learn_rate(now)
         self.level.begin(now, self._latency, self._before)

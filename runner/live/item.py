@@ -20,6 +20,7 @@ class Item:
         "_failures",
         "avoid",
         "chars",
+        "gave_up_slow",
         "is_culprit",
         "last_failed_at",
         "max_tokens",
@@ -36,6 +37,8 @@ class Item:
         """Of the prompt."""
         self.tries = 0
         """That it has spent."""
+        self.gave_up_slow = False
+        """A request of it that took too long was given up, which is done once."""
         self.probes = 0
         """Tries in an outage of the lane, which cost none."""
         self.max_tokens: int | None = None

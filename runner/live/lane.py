@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
-import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.lifecycle.options import RunOptions
-from runner.limits.concurrency import InFlight
 from runner.limits.headers import allowance, speaks_of_limits
 from runner.limits.rate_limit import Pace, Slot
+from runner.limits.slots import PROBE, Slots
 from runner.live.first_answer import FirstPatience
 from runner.providers.file import Route
 from runner.providers.settings import ModelSettings
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from runner.live.item import Item
 
 OUTAGE_AFTER = 10
-"""So many queries failed with no answer in between look like the server's fault, and not theirs."""
+"""Where the server takes queries and fails at them, fewer of them may be the trouble themselves."""
+_SURELY_CULPRIT = 2
+"""A query that failed so often while others were answered says nothing of the server's load any more."""
 _SAME_REJECTION = 25
-_ISOLATED = 0.1
-_BACKOFF_S = 0.25
-_LONGEST_BACKOFF_S = 60.0
-_LONGEST_BACKOFF_AT_QUERIES_S = 2.0
-"""Where a server that has answered takes queries and fails at them: it may be they that are the trouble."""
 _LAST_TRY_S = 0.1
 _LEARN = 0.05
+_SLOW_AFTER = 100
+_SLOW_TIMES, _SLOW_S = 3.0, 5.0
+"""After so many answers, slow is what takes so many times as long as 99% of them, and so many seconds."""
 _YEAR_S = 365 * 86_400.0
 
 
@@ -56,7 +56,13 @@ class Permit:
     tokens: float
     slot: Slot | None
     """Of the token limit's ledger."""
+    number: int
+    """Of the slot among those that may be open."""
     reserved_usd: float
+    worker: asyncio.Task[None] | None = None
+    """That waits for the reply."""
+    is_late: bool = False
+    """It took too long, and is given up."""
 
 
 class Lane:
@@ -77,19 +83,19 @@ class Lane:
         self.address: Address = address_of(route, key.variable)
         self.bodies = Bodies(settings, route)
         self.in_flight = 0
-        self.limit = InFlight(most, start)
+        self.slots = Slots(most, start, now)
         self.requests = None if limits.requests_per_minute is None else Pace(limits.requests_per_minute, now)
         self.tokens = None if limits.tokens_per_minute is None else Pace(limits.tokens_per_minute, now)
         self.counters = LaneCounters()
         self.paused_until = 0.0
-        self.outage = False
         self._parked: str | None = None
         self._options = options
         self._max_tokens = settings.max_tokens
         self._counts_used = limits.counts == "used"
         self._per_char: float | None = None
         self._completion: float | None = None
-        self._answered_sent_at = -math.inf
+        self.answered_sent_at = -math.inf
+        """When the last request was sent that has been answered."""
         self._answered_before = False
         self._first_patience = FirstPatience(route.timeouts)
         self.unreached: str | None = None
@@ -97,10 +103,19 @@ class Lane:
         self.gives_up_at = math.inf
         """When such a lane is parked."""
         self._trouble_since: float | None = None
+        self._spent: list[Item] = []
+        """Queries that spent a try since the last answer: an outage gives it back to them."""
         self._failing: set[Item] = set()
-        self._backoffs = 0
-        self._backed_off_at = -1e9
+        """Since the last answer."""
+        self.refusing = False
+        """The last failure was a refusal: the server is there, and has too much."""
         self._rejection = ("", 0)
+
+        prices = route.prices
+        is_free = (
+            route.kind != "api" if prices is None else not any(prices.model_dump(exclude_none=True).values())
+        )
+        self._gives_up_slow = options.give_up_slow or is_free
 
     def remember(self, *, answered: bool) -> None:
         """What the study knows: if this lane ever answered."""
@@ -112,6 +127,20 @@ class Lane:
     def has_answered(self) -> bool:
         """This lane has given an answer, in this run or before."""
         return self.counters.answers > 0 or self._answered_before
+
+    @property
+    def outage(self) -> bool:
+        """The server is gone, or refuses everything: one request at a time asks if it is back."""
+        return self.slots.outage
+
+    def out_for(self, now: float) -> float:
+        """Seconds for which it has been in an outage."""
+        return now - self.slots.shut_at if self.slots.outage else 0.0
+
+    @property
+    def away_until(self) -> float:
+        """When a request may go again, where that is known."""
+        return max(self.paused_until, self.slots.away_until)
 
     @property
     def parked(self) -> str | None:
@@ -133,18 +162,28 @@ class Lane:
 
         0 for now; infinity where time alone changes nothing, as the lane is full or parked.
         """
-        if self.in_flight >= self.limit.limit or self.parked is not None:
+        if self.in_flight >= self.slots.most or self.parked is not None:
             return math.inf
-        wait = self.paused_until - now
+        wait = self.slots.wait(now)
+        wait = max(wait, self.paused_until - now)
         if self.requests is not None and (paced := self.requests.wait(1.0, now)) > wait:
             wait = paced
         if self.tokens is not None and (paced := self.tokens.wait(tokens, now)) > wait:
             wait = paced
         return wait if wait > 0 else 0.0
 
+    def patience_s(self) -> float:
+        """Seconds after which a request probably hangs; infinity while that is not known."""
+        latencies = self.counters.latencies
+        if not self._gives_up_slow or latencies.count < _SLOW_AFTER:
+            return math.inf
+        return max(_SLOW_TIMES * (latencies.quantile(0.99) or 0.0), _SLOW_S)
+
     def is_up(self, now: float, patience_s: float) -> bool:
         """Worth waiting for rather than failing over: not parked, in an outage, or sent away for long."""
-        return self.parked is None and not self.outage and self.paused_until - now < patience_s
+        if self.parked is not None or (self.outage and not self.refusing):
+            return False
+        return self.away_until - now < patience_s
 
     def begin(
         self, item: Item, prompt_tokens: float, tokens: float, reserved_usd: float, now: float
@@ -154,7 +193,8 @@ class Lane:
         if self.requests is not None:
             self.requests.take(1.0, now)
         slot = None if self.tokens is None else self.tokens.take(tokens, now)
-        return Permit(item, self, now, prompt_tokens, tokens, slot, reserved_usd)
+        number = self.slots.send(now)
+        return Permit(item, self, now, prompt_tokens, tokens, slot, number, reserved_usd)
 
     # What came of it
 
@@ -180,14 +220,14 @@ class Lane:
 
     def answered(self, answer: Answer, permit: Permit, now: float) -> None:
         """An answer came."""
-        self.limit.succeeded(self.in_flight, permit.sent_at, now)
-        self._answered_sent_at = max(self._answered_sent_at, permit.sent_at)
+        self.slots.succeeded(permit.number, permit.sent_at, now)
+        self.answered_sent_at = max(self.answered_sent_at, permit.sent_at)
         if self._trouble_since is not None:
             self._trouble_since = None
+            self.refusing = False
+        if self._failing:
             self._failing.clear()
-            if permit.sent_at >= self._backed_off_at:
-                self._backoffs = 0
-                self.outage = False
+            self._spent.clear()
         prompt, completion = answer.prompt_tokens, answer.completion_tokens
         if prompt is not None and permit.item.chars:
             self._per_char = _blend(self._per_char, prompt / permit.item.chars)
@@ -198,20 +238,13 @@ class Lane:
             self.tokens.settle(permit.slot, counted - permit.tokens)
 
     def refused(self, fault: Fault, permit: Permit, now: float) -> None:
-        """429 or 529: the server has too much, or we are too fast."""
+        """429 or 529: the server has too much, or we are too fast; if one of a few, that is chance."""
         self._trouble(now)
-        isolated = self.limit.refused_share < _ISOLATED
-        began = self.limit.overloaded(permit.sent_at, now)
-        if began and fault.kind is Kind.RATE_LIMITED:
+        if self._fail(fault, permit, now) and fault.kind is Kind.RATE_LIMITED:
             for pace in (self.requests, self.tokens):
                 if pace is not None:
                     pace.refused(now)
-        if fault.retry_after is not None:
-            self._pause(fault.retry_after, now)
-            if began and self._trouble_since is not None:
-                self._trouble_since += fault.retry_after  # waiting as told is no trouble
-        elif began and not isolated:
-            self._back_off(now)
+        self.refusing = True
         self._lose_patience(fault, self._options.outage_s, now)
 
     def failed(self, fault: Fault, permit: Permit, now: float) -> None:
@@ -221,35 +254,49 @@ class Lane:
         sign of an outage; but nobody is to blame for a connection that is refused or breaks.
         """
         item = permit.item
-        if item.last_failed_at < self._answered_sent_at:
+        if item.last_failed_at < self.answered_sent_at:
             item.is_culprit = True
         item.last_failed_at = now
-        if fault.kind is Kind.TIMEOUT:
-            self.limit.overloaded(permit.sent_at, now)
-        if fault.retry_after is not None:
-            self._pause(fault.retry_after, now)
         at_query = fault.at_the_query or (fault.kind is Kind.TIMEOUT and not fault.unreached)
-        if item.is_culprit and at_query and not self.outage:
-            return
-        self._trouble(now)
         if len(self._failing) < OUTAGE_AFTER:
             self._failing.add(item)
+        is_culprit = item.is_culprit and at_query
+        one_of_few = at_query and self.has_answered and (self.outage or len(self._failing) < OUTAGE_AFTER)
+        if is_culprit and item.tries >= _SURELY_CULPRIT and not self.outage:
+            self.slots.abandoned(permit.number, now)
+        else:
+            self._fail(fault, permit, now, of_the_query=is_culprit or one_of_few)
+        self.refusing = False
+        if is_culprit and not self.outage:
+            return
+        self._trouble(now)
         never = not self.has_answered
         left = self._first_patience.left(fault, permit.sent_at, now) if never else math.inf
         self.unreached, self.gives_up_at = (fault.message if never and fault.unreached else None), now + left
-        absent = fault.kind in (Kind.NO_MODEL, Kind.REDIRECTED) or (never and fault.unreached)
-        if absent or len(self._failing) >= OUTAGE_AFTER:
-            self.outage = True
-            self.limit.probe()
-            if permit.sent_at > self._backed_off_at:
-                soon = fault.at_the_query and not never
-                self._back_off(now, left, _LONGEST_BACKOFF_AT_QUERIES_S if soon else _LONGEST_BACKOFF_S)
+        if fault.kind in (Kind.NO_MODEL, Kind.REDIRECTED) or (never and fault.unreached):
+            self._shut(now)
+        if self.outage:
+            self.slots.probe_by(now + max(left, 0.0) + _LAST_TRY_S)
             self._lose_patience(fault, self._options.outage_s, now)
         if left <= 0:
             self.park(f"{self.name}: {self._first_patience.why(fault, now)}")
 
-    def rejected(self, fault: Fault) -> None:
+    def gave_up(self, permit: Permit, now: float) -> None:
+        """A request took so long that its query is asked again."""
+        permit.item.gave_up_slow = True
+        self.slots.failed(permit.number, permit.sent_at, now, spoke=False)
+
+    def spent_try(self, item: Item) -> None:
+        """A query has spent one of its tries here."""
+        self._spent.append(item)
+
+    def left_alone(self, permit: Permit, now: float) -> None:
+        """A request came to nothing that says anything of the server."""
+        self.slots.abandoned(permit.number, now)
+
+    def rejected(self, fault: Fault, permit: Permit, now: float) -> None:
         """A query was refused as it is. If every one is, for the same reason, the reason is ours."""
+        self.slots.replied(permit.number, now)
         alike, count = self._rejection
         count = count + 1 if alike == fault.alike else 1
         self._rejection = (fault.alike, count)
@@ -268,6 +315,38 @@ class Lane:
         if self._parked is None:
             self._parked = message
 
+    def _fail(self, fault: Fault, permit: Permit, now: float, *, of_the_query: bool = False) -> bool:
+        """Tell the slots; True if they see an outage, or are sent away, from now on."""
+        was_out = self.outage
+        self.slots.failed(
+            permit.number,
+            permit.sent_at,
+            now,
+            spoke=fault.status is not None,
+            retry_after=fault.retry_after,
+            of_the_query=of_the_query,
+        )
+        if not self.outage:
+            return False
+        if fault.retry_after is not None and (not was_out or permit.number == PROBE):
+            if self._trouble_since is not None:
+                self._trouble_since += fault.retry_after  # waiting as told is no trouble
+            self._check_pause(self.slots.away_until - now)
+        if was_out:
+            return False
+        self._give_back()
+        return True
+
+    def _shut(self, now: float) -> None:
+        if not self.outage:
+            self.slots.shut(now)
+            self._give_back()
+
+    def _give_back(self) -> None:
+        for item in self._spent:
+            item.tries = max(item.tries - 1, 0)
+        self._spent.clear()
+
     def _trouble(self, now: float) -> None:
         if self._trouble_since is None:
             self._trouble_since = now
@@ -279,18 +358,14 @@ class Lane:
                 f"{self.name} gave nothing but errors for {now - since:.0f} s, at last: {fault.message}"
             )
 
-    def _back_off(self, now: float, left: float = math.inf, most: float = _LONGEST_BACKOFF_S) -> None:
-        """Pause, longer each time up to `most`, but not beyond a last try when patience ends in `left` s."""
-        longest = min(_BACKOFF_S * 2 ** min(self._backoffs, 20), most)
-        self._backoffs += 1
-        self._backed_off_at = now
-        self._pause(min(longest * random.uniform(0.5, 1.0), max(left, 0.0) + _LAST_TRY_S), now)
-
     def _pause(self, seconds: float, now: float) -> None:
+        self._check_pause(seconds)
+        self.paused_until = max(self.paused_until, now + seconds)
+
+    def _check_pause(self, seconds: float) -> None:
         if seconds > self._options.longest_pause_s:
             hours = f"{seconds / 3600:.1f} hours" if seconds < _YEAR_S else "more than a year"
             self.park(f"{self.name} asks to stay away for {hours}")
-        self.paused_until = max(self.paused_until, now + seconds)
 
 
 def _blend(old: float | None, new: float) -> float:

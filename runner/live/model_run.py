@@ -19,13 +19,14 @@ from runner.lifecycle import failure_policy
 from runner.lifecycle.budget import Budget, Dearest
 from runner.lifecycle.failure_policy import AskAgain, ForLane, GiveUp, Situation
 from runner.lifecycle.results import Rows, cost_of
+from runner.lifecycle.tries import Chance
 from runner.live.backlog import Backlog
 from runner.live.item import Item
 from runner.live.lane import Lane, Permit
 from runner.live.router import Router
 from runner.providers.settings import ModelSettings
 from runner.status.counters import ModelCounters
-from runner.transport.outcome import Answer, Fault
+from runner.transport.outcome import Answer, Fault, Kind
 from runner.transport.port import Sent, Transport, Transports
 from store.errors import EvenhandError
 from store.rows import UNKNOWN_COST
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from store.rows import FailureRow, PredictionRow
     from store.writer import Row, Writer
 
+LOOK_AT_SLOW_S = 0.25
 CUT_OFF = "cut_off"
 """The kind of a try that we broke off: it may have been charged."""
 
@@ -71,6 +73,7 @@ class ModelRun:
     last_event: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     unstored: list[Row] = field(default_factory=list)
     """What arrived but was not handed to the writer, as all was stopped."""
+    _chance: Chance = field(default_factory=Chance)
     _transports: dict[Lane, Transport] = field(init=False)
     _dearest: dict[Lane, Dearest] = field(init=False)
     _open: set[Permit] = field(default_factory=set)
@@ -79,6 +82,7 @@ class ModelRun:
     _stopping: bool = False
     _timer: asyncio.TimerHandle | None = None
     _timer_due: float = math.inf
+    _slow_timer: asyncio.TimerHandle = field(init=False)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     def __post_init__(self) -> None:
@@ -86,6 +90,7 @@ class ModelRun:
         self._dearest = {
             lane: Dearest(lane.route.prices, longest_answer=self.longest_answer) for lane in self.router.lanes
         }
+        self._slow_timer = self._loop.call_later(LOOK_AT_SLOW_S, self._look_at_slow)
 
     @property
     def in_flight(self) -> int:
@@ -113,6 +118,7 @@ class ModelRun:
         self._stopping = True
         if self._timer is not None:
             self._timer.cancel()
+        self._slow_timer.cancel()
         await self.abort()
         self._keep_spares(await self.backlog.close())
         for transport in self._transports.values():
@@ -134,6 +140,7 @@ class ModelRun:
             worker.cancel()
         for permit in stalled:
             permit.lane.in_flight -= 1
+            permit.lane.left_alone(permit, self._loop.time())
             self.unstored += self._charge(permit, CUT_OFF, None, may_be_charged=True)
         self.backlog.again(permit.item for permit in stalled)
         self.last_event = self._loop.time()
@@ -155,19 +162,41 @@ class ModelRun:
                 self._workers.add(worker)
                 worker.add_done_callback(self._worker_ended)
 
+    def _look_at_slow(self) -> None:
+        """Ask those queries again, each once, whose requests take so long that they probably hang."""
+        if self._stopping:
+            return
+        self._slow_timer = self._loop.call_later(LOOK_AT_SLOW_S, self._look_at_slow)
+        now = self._loop.time()
+        limits = {lane: lane.patience_s() for lane in self.router.lanes}
+        if min(limits.values()) == math.inf:
+            return
+        for permit in self._open:
+            slow = now - permit.sent_at > limits[permit.lane] and not permit.item.gave_up_slow
+            if slow and permit.worker is not None and not permit.is_late:
+                permit.is_late = True
+                permit.worker.cancel()
+
     async def _work(self, permit: Permit) -> None:
         transports, still_open = self._transports, self._open
+        worker = asyncio.current_task()
+        assert worker is not None, "a worker is a task"
         while True:
             item, lane = permit.item, permit.lane
             try:
                 body = lane.bodies.body(item.query, item.max_tokens)
+                permit.worker = worker
                 try:
                     sent = await transports[lane].ask(body)
                 except asyncio.CancelledError:
-                    if permit in still_open:
-                        self.unstored += self._charge(permit, CUT_OFF, None, may_be_charged=True)
-                        self._keep_spares([item])
-                    raise
+                    if permit.is_late and worker.uncancel() == 0:
+                        sent = self._too_slow(permit)
+                    else:
+                        if permit in still_open:
+                            self.unstored += self._charge(permit, CUT_OFF, None, may_be_charged=True)
+                            self._keep_spares([item])
+                        raise
+                permit.worker = None
                 if rows := self._took(permit, sent):
                     await self._store(rows)
             finally:
@@ -204,11 +233,9 @@ class ModelRun:
         """The next query with a lane that takes it now; None if there is none, with the timer set."""
         if self._stopping:
             return None
-        capacity = self.router.capacity()
-        if len(self._open) >= capacity:
-            if capacity == 0:
-                self.failure = f"No way is left to ask {self.settings.model}: {self.router.why_parked()}"
-                self.drain()
+        if self.router.is_closed:
+            self.failure = f"No way is left to ask {self.settings.model}: {self.router.why_parked()}"
+            self.drain()
             return None
         now = self._loop.time()
         item = self.backlog.peek(now)
@@ -249,6 +276,12 @@ class ModelRun:
 
     # Receiving
 
+    def _too_slow(self, permit: Permit) -> Sent:
+        took = self._loop.time() - permit.sent_at
+        usual = permit.lane.counters.latencies.quantile(0.99) or 0.0
+        message = f"given up after {took:.1f} s: 99% of the answers took {usual:.1f} s at most"
+        return Sent(Fault(Kind.TIMEOUT, message), took)
+
     def _took(self, permit: Permit, sent: Sent) -> list[Row]:
         """Count a reply and decide what becomes of its query; the rows to store, if any."""
         now = self._loop.time()
@@ -268,6 +301,7 @@ class ModelRun:
         cost = cost_of(answer, lane.route.prices)
         self._dearest[lane].learn(item.chars, answer.prompt_tokens, answer.completion_tokens)
         lane.answered(answer, permit, now)
+        self._chance.answered(item.tries)
         if self.backlog.waits_behind and not lane.outage:
             self.backlog.recall()
         lane.counters.answered(answer, latency_s, cost)
@@ -314,27 +348,35 @@ class ModelRun:
     def _faulted(self, permit: Permit, fault: Fault, now: float) -> PredictionRow | FailureRow | None:
         """By the failure policy: what lane and key learn of a fault, and what becomes of the query."""
         item, lane = permit.item, permit.lane
+        if permit.is_late and not item.gave_up_slow:  # it costs no try: the query may be as good as any
+            lane.gave_up(permit, now)
+            self.backlog.again([item])
+            return None
         rule = failure_policy.RULES[fault.kind]
+        no_answer_since = lane.answered_sent_at < item.last_failed_at < math.inf
         match rule.lane:
             case ForLane.TOO_MUCH:
                 lane.refused(fault, permit, now)
             case ForLane.FAILED:
                 lane.failed(fault, permit, now)
             case ForLane.REJECTED:
-                lane.rejected(fault)
+                lane.rejected(fault, permit, now)
             case ForLane.NOTHING:
-                pass
+                lane.left_alone(permit, now)
         if rule.key_is_spent:
             lane.refuse_key(fault)
         verdict = failure_policy.decide(
             fault,
             Situation(
                 tries=item.tries + 1,
-                max_tries=self.shared.max_tries,
+                max_tries=self._chance.tries(self.shared.max_tries),
                 probes=item.probes,
                 lane_is_gone=lane.parked is not None,
-                lane_is_paused=lane.paused_until > now,
+                lane_is_paused=lane.away_until > now,
                 lane_is_out=lane.outage,
+                out_for_s=lane.out_for(now),
+                no_answer_since=no_answer_since,
+                another_lane_is_up=self.router.another_is_up(lane, now),
                 lane_has_answered=lane.has_answered,
                 only_failed_are_left=self.backlog.nothing_new,
             ),
@@ -346,8 +388,11 @@ class ModelRun:
 
     def _ask_again(self, item: Item, lane: Lane, how: AskAgain, now: float) -> None:
         item.probes += how.is_probe
+        if how.elsewhere:
+            item.avoid = lane.route.provider
         if how.spends_try:
             item.tries += 1
+            lane.spent_try(item)
             item.failed_at(lane.route.provider)
         if how.behind:
             self.backlog.behind(item)

@@ -6,12 +6,9 @@ import itertools
 import math
 from collections.abc import Sequence
 
+from runner.lifecycle.failure_policy import FAIL_OVER_AFTER_S
 from runner.live.item import Item
 from runner.live.lane import Lane
-
-FAIL_OVER_AFTER_S = 5.0
-"""A provider that sends us away for longer than this is not waited for while another is up."""
-
 
 Choice = tuple[Lane | None, float, float, float]
 """A lane that takes the query now, the tokens of the prompt and those that its limit will count, 0; or None
@@ -26,9 +23,17 @@ class Router:
         self.lanes = list(lanes)
         self._groups = [list(group) for _, group in by_provider]
 
-    def capacity(self) -> int:
-        """How many requests may be open at once; 0 when no lane is left."""
-        return sum(lane.limit.limit for lane in self.lanes if lane.parked is None)
+    @property
+    def is_closed(self) -> bool:
+        """No lane is left."""
+        return all(lane.parked is not None for lane in self.lanes)
+
+    def another_is_up(self, lane: Lane, now: float) -> bool:
+        """Whether another provider could take a query at once that this lane does not."""
+        return any(
+            other.route.provider != lane.route.provider and other.is_up(now, FAIL_OVER_AFTER_S)
+            for other in self.lanes
+        )
 
     def why_parked(self) -> str:
         """Why lanes take part no more, each reason once."""

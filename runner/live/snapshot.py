@@ -27,10 +27,9 @@ def snapshot_of_lane(
     return {
         "lane": lane.name,
         "in_flight": lane.in_flight,
-        "limit": lane.limit.limit,
-        "ceiling": lane.limit.ceiling,
-        "paused_s": max(lane.paused_until - now, 0.0),
-        "outage": lane.outage,
+        "limit": lane.slots.limit,
+        "paused_s": max(lane.away_until - now, 0.0),
+        "outage": lane.outage and not lane.refusing,
         "parked": lane.parked,
         "unreached": lane.unreached,
         "gives_up_s": max(lane.gives_up_at - now, 0.0) if lane.unreached and not lane.parked else None,

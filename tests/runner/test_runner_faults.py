@@ -28,7 +28,7 @@ def plan(queries: int) -> FaultPlan:
         hang_s=30.0,
         drip_s=0.4,
         limits=ServerLimits(requests=60_000, tokens=40_000_000),
-        outages=(Outage(4.0, 6.0, "model_gone"), Outage(9.0, 10.0, "error_503")),
+        outages=(Outage(1.0, 3.0, "model_gone"), Outage(5.0, 6.0, "error_503")),
         dead_keys=(DeadKey(KEYS["FAULT_KEY_A"], after=queries // 4),),
         echo_key=True,
     )

@@ -1,4 +1,4 @@
-"""Pace and in-flight limit against simulated servers, on a clock of their own."""
+"""The pace of a rate limit against simulated servers, on a clock of their own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections import deque
 
 import pytest
 
-from runner.limits.concurrency import InFlight
 from runner.limits.rate_limit import Pace
 
 
@@ -113,56 +112,3 @@ def test_refusals_slow_it_down_and_time_speeds_it_up_again():
     for second in range(61, 400, 31):
         pace.wait(1, float(second))
     assert sent_in_a_second(pace, 400.0) == pytest.approx(1000, rel=0.02)
-
-
-def serve(limit: InFlight, capacity: int, rounds: int) -> tuple[int, int, float]:
-    """A server that refuses what is beyond its capacity, in round trips of a second."""
-    refused = answered = 0
-    levels = []
-    for second in range(rounds):
-        level = limit.limit
-        levels.append(level)
-        accepted = min(level, capacity)
-        answered += accepted
-        refused += level - accepted
-        for _ in range(accepted):
-            limit.succeeded(limit.limit, second + 0.1, second + 1.0)
-        for _ in range(level - accepted):
-            limit.overloaded(second + 0.1, second + 1.0)
-    return answered, refused, sum(levels[-580:]) / len(levels[-580:])
-
-
-def test_it_finds_the_capacity_of_a_server_and_stays_close_below():
-    limit = InFlight(most=500, start=8)
-    answered, refused, level = serve(limit, capacity=60, rounds=600)
-    assert 0.8 * 60 <= level <= 61
-    assert refused <= 0.005 * answered
-    assert limit.ceiling is not None
-
-
-def test_it_doubles_at_the_start():
-    limit = InFlight(most=256, start=8)
-    serve(limit, capacity=10_000, rounds=6)
-    assert limit.limit == 256
-
-
-def test_one_episode_cuts_once():
-    limit = InFlight(most=100, start=100)
-    cuts = [limit.overloaded(sent_at=1.0, now=2.0 + i / 100) for i in range(50)]
-    assert cuts.count(True) == 1
-    assert limit.limit == 70
-    assert limit.overloaded(sent_at=3.0, now=4.0)
-
-
-def test_an_unused_limit_does_not_grow():
-    limit = InFlight(most=100, start=10)
-    for _ in range(100):
-        limit.succeeded(in_flight=3, sent_at=0.0, now=1.0)
-    assert limit.limit == 10
-
-
-def test_it_never_falls_below_one():
-    limit = InFlight(most=4, start=1)
-    for second in range(10):
-        limit.overloaded(sent_at=second, now=second + 0.5)
-    assert limit.limit == 1
