@@ -67,7 +67,7 @@ async def _serve_vllm(stack: AsyncExitStack, providers: Providers, models: Seque
         routes = providers.resolve(model).routes
         others = [r.provider for r in routes if r.kind != "vllm" and r.base_url and r.keys_set()]
         route = next((r for r in routes if r.kind == "vllm"), None)
-        if route is not None and (route is routes[0] or not others):
+        if route is not None and not route.replicas and (route is routes[0] or not others):
             needed[route.base_url, route.model_id] = (route, others)
     if not needed:
         return

@@ -76,6 +76,7 @@ def _row(route: Route) -> dict[str, Any]:
         "provider": route.provider,
         "kind": route.kind,
         "base_url": route.base_url,
+        "replicas": list(route.replicas),
         "model_id": route.model_id,
         "keys": list(route.keys),
         "keys_set": [name for name in route.keys_set() if name],
@@ -99,7 +100,9 @@ def _print_table(rows: list[dict[str, Any]], path: Path) -> None:
     table.add_column("USD/1M in, out", justify="right")
     table.add_column("key", overflow="fold")
     for row in rows:
-        if not row["keys"]:
+        if row["replicas"] and not row["keys"]:
+            key = f"none needed ({len(row['replicas'])} replicas)"
+        elif not row["keys"]:
             key = "none needed" if row["ready"] else "no address"
         elif row["keys_set"]:
             key = f"{', '.join(row['keys_set'])} set"

@@ -71,26 +71,27 @@ def duration(
         _Case(usage.prompt.expected, max_tokens if reserved else usage.answer.expected, one.expected, 1.0),
         _Case(usage.prompt.high, max_tokens if reserved else slow_answer, one.high, 1 / _RARELY_REACHED),
     )
-    low, expected, high = (_spans(route, case, queries, keys, in_flight) for case in cases)
+    lanes = keys * len(route.servers())
+    low, expected, high = (_spans(route, case, queries, lanes, in_flight) for case in cases)
     seconds, bound_by = max(expected)
     how = f"what decides is {bound_by}; {one.how}"
     return Figure(max(low)[0], seconds, max(high)[0], how), bound_by
 
 
 def _spans(
-    route: Route, case: _Case, queries: int, keys: int, in_flight: int | None
+    route: Route, case: _Case, queries: int, lanes: int, in_flight: int | None
 ) -> list[tuple[float, str]]:
-    """Seconds under each limit alone, and the limit in words."""
+    """Seconds under each limit alone, and the limit in words. Each key and each replica has limits of its own."""
     limits = route.limits
     allowed = limits.in_flight if in_flight is None else min(limits.in_flight, in_flight)
-    most = max(allowed * keys, 1)
+    most = max(allowed * lanes, 1)
     taken = max(most * case.share, 1.0)
     spans = [(max(queries / taken, math.ceil(queries / most)) * case.latency_s, f"{most:,} open requests")]
     if limits.requests_per_minute is not None:
-        rate = limits.requests_per_minute * keys
+        rate = limits.requests_per_minute * lanes
         spans.append((queries / rate * 60 + case.latency_s, f"{rate:,.0f} requests a minute"))
     if limits.tokens_per_minute is not None:
-        rate = limits.tokens_per_minute * keys
+        rate = limits.tokens_per_minute * lanes
         tokens = queries * (case.prompt + case.answer)
         words = "prompt + max_tokens counted" if limits.counts == "reserved" else "those used counted"
         spans.append((tokens / rate * 60 + case.latency_s, f"{rate:,.0f} tokens a minute ({words})"))

@@ -55,6 +55,7 @@ def _route(route: Route) -> dict[str, Any]:
         "provider": route.provider,
         "kind": route.kind,
         "base_url": route.base_url,
+        "replicas": list(route.replicas),
         "id": route.model_id,
         "key_variables": list(route.keys_set()) if route.keys else [],
         "limits": route.limits.model_dump(),

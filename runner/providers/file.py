@@ -43,6 +43,14 @@ class Route:
     batch: bool
     batch_discount: float
     context_tokens: int | None
+    replicas: tuple[str, ...] = ()
+    """Addresses of the servers that share the model's work; `base_url` is the first of them."""
+
+    def servers(self) -> tuple[Route, ...]:
+        """A route for each replica; this one alone where there are none."""
+        if not self.replicas:
+            return (self,)
+        return tuple(replace(self, base_url=address) for address in self.replicas)
 
     def keys_set(self, environ: Mapping[str, str] | None = None) -> tuple[str | None, ...]:
         """The variables that are set, one lane each; `(None,)` for a provider that asks for no key."""
@@ -56,8 +64,9 @@ class Route:
         for name in self.keys_set(environ):
             if name is not None:
                 check_key(name, environ)
-        if self.base_url is not None:
-            proxy_for(self.base_url)
+        for server in self.servers():
+            if server.base_url is not None:
+                proxy_for(server.base_url)
 
 
 def check_key(name: str, environ: Mapping[str, str] | None = None) -> None:
@@ -194,7 +203,7 @@ class Providers:
         return Route(
             provider=name,
             kind=table.kind,
-            base_url=self.addresses.get(name, table.base_url),
+            base_url=self.addresses.get(name, table.base_url or next(iter(table.replicas), None)),
             model=model,
             model_id=offer.id,
             keys=tuple(table.keys),
@@ -208,6 +217,7 @@ class Providers:
             batch=table.batch,
             batch_discount=table.batch_discount,
             context_tokens=offer.context_tokens,
+            replicas=tuple(table.replicas),
         )
 
 

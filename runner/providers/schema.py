@@ -166,6 +166,8 @@ class Provider(Part):
 
     The servers that we start ourselves need none.
     """
+    replicas: list[Annotated[str, AfterValidator(checked_base_url)]] = Field(default_factory=list)
+    """In the place of `base_url`: the addresses of servers that serve the same model and share its work."""
     keys: list[Annotated[str, AfterValidator(variable_name)]] = Field(default_factory=list)
     """Names of environment variables, one a key; each that is set gets lanes of its own."""
     key_header: Annotated[str, AfterValidator(header_name)] = "Authorization"
@@ -183,7 +185,8 @@ class Provider(Part):
 
     @model_validator(mode="after")
     def _whole(self) -> Provider:
-        if self.base_url is None and self.kind in ("api", "vllm"):
+        self._check_replicas()
+        if self.base_url is None and not self.replicas and self.kind in ("api", "vllm"):
             raise PydanticCustomError("base_url", "base_url is missing: the address up to /chat/completions")
         if self.batch and "?" in (self.base_url or ""):
             raise PydanticCustomError(
@@ -197,6 +200,26 @@ class Provider(Part):
             check_at(("models", name), check_model_name, name)
             _check_start(offer.limits, offer.limits.over(self.limits), ("models", name))
         return self
+
+    def _check_replicas(self) -> None:
+        if not self.replicas:
+            return
+        for other, why in (
+            (self.base_url is not None, "base_url: name all servers in `replicas`, and leave base_url out"),
+            (self.batch, "`batch = true`: a batch goes to one service"),
+            (self.kind not in ("api", "vllm"), f"kind = '{self.kind}', whose server is started here"),
+        ):
+            if other:
+                raise PydanticCustomError(
+                    "replicas", "cannot stand beside {why}", {"why": why, "path": ("replicas",)}
+                )
+        for address in self.replicas:
+            if self.replicas.count(address) > 1:
+                raise PydanticCustomError(
+                    "replicas",
+                    "names {address} twice; each server is named once",
+                    {"address": address, "path": ("replicas",)},
+                )
 
     def _check_headers(self) -> None:
         secret = sorted(name for name in self.headers if name.lower() in _SECRET_HEADERS)
