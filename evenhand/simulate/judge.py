@@ -22,6 +22,7 @@ from evenhand.simulate.faults import FaultPlan, Faults, Verdict
 from evenhand.simulate.forms import FormJudge, word
 from evenhand.simulate.http import Connection, Request, reply
 from evenhand.simulate.ledger import Ledger, prompt_key
+from evenhand.simulate.prefix_cache import PrefixCache
 from evenhand.simulate.prompts import PromptBook, digest
 from evenhand.simulate.script import Script
 from evenhand.simulate.wording import answer, style_at
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 MODEL = "scripted-judge"
 _BACKLOG = 2048
 _CACHED_ANSWERS = 50_000
+BYTES_PER_TOKEN = 4
 
 
 class SimulatedJudge:
@@ -61,6 +63,7 @@ class SimulatedJudge:
         self._served = 0
         self._bases = prompts.bases(script)
         self._contents: dict[tuple[str, int, str], tuple[bytes, int]] = {}
+        self._cache = PrefixCache() if script.prefix_cache else None
         forms = {id(form): form for form in prompts.forms if form is not None}
         self._forms = {key: FormJudge(script, form) for key, form in forms.items()}
 
@@ -176,7 +179,7 @@ class SimulatedJudge:
             b'{"id":"sim-%d","object":"chat.completion","created":%d,"model":%s,"system_fingerprint":"scripted",'
             b'"choices":[{"index":0,"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],'
             b'"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,'
-            b'"prompt_tokens_details":{"cached_tokens":0}}}'
+            b'"prompt_tokens_details":{"cached_tokens":%d}}}'
         ) % (
             self._served,
             time.time(),
@@ -185,6 +188,7 @@ class SimulatedJudge:
             prompt_tokens,
             completion_tokens,
             prompt_tokens + completion_tokens,
+            0 if self._cache is None else self._cache.read(user) // BYTES_PER_TOKEN,
         )
         verdict = _GOOD
         finished = self._finished
@@ -255,7 +259,7 @@ _GOOD = Verdict("answered")
 
 def tokens(utf8: bytes) -> int:
     """A token for every 4 bytes: near enough to current tokenizers for Chinese and for English."""
-    return len(utf8) // 4 + 1
+    return len(utf8) // BYTES_PER_TOKEN + 1
 
 
 def _user_text(body: dict[str, Any]) -> str:

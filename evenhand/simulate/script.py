@@ -77,6 +77,7 @@ class Script:
         biases: what is planted.
         latency: how long answers take.
         plain: answer with bare JSON only; else some answers come fenced, in prose or in numerals.
+        prefix_cache: state how much of each prompt was read before, as an engine with a prefix cache does.
     """
 
     seed: int = 20260401
@@ -84,6 +85,7 @@ class Script:
     biases: tuple[Bias, ...] = ()
     latency: Latency = Latency()
     plain: bool = False
+    prefix_cache: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "biases", tuple(self.biases))  # lists are natural to write

@@ -81,7 +81,7 @@ def duration(
 def _spans(
     route: Route, case: _Case, queries: int, lanes: int, in_flight: int | None
 ) -> list[tuple[float, str]]:
-    """Seconds under each limit alone, and the limit in words. Each key and each replica has limits of its own."""
+    """Seconds under each limit alone, and the limit in words. Each key and replica has its own limits."""
     limits = route.limits
     allowed = limits.in_flight if in_flight is None else min(limits.in_flight, in_flight)
     most = max(allowed * lanes, 1)
