@@ -17,22 +17,24 @@ from typing import TYPE_CHECKING
 
 from runner.lifecycle import failure_policy
 from runner.lifecycle.budget import Budget, Dearest
-from runner.lifecycle.failure_policy import AskAgain, ForLane, GiveUp, Situation
+from runner.lifecycle.failure_policy import FAIL_OVER_AFTER_S, AskAgain, ForLane, GiveUp, Situation
 from runner.lifecycle.results import Rows, cost_of
 from runner.lifecycle.tries import Chance
 from runner.live.backlog import Backlog
 from runner.live.item import Item
 from runner.live.lane import Lane, Permit
 from runner.live.router import Router
+from runner.live.shares import Shares
+from runner.live.siblings import Siblings
 from runner.providers.settings import ModelSettings
 from runner.status.counters import ModelCounters
 from runner.transport.outcome import Answer, Fault, Kind
 from runner.transport.port import Sent, Transport, Transports
+from runner.transport.usage import Usage
 from store.errors import EvenhandError
 from store.rows import UNKNOWN_COST
 
 if TYPE_CHECKING:
-    from runner.transport.usage import Usage
     from store.rows import FailureRow, PredictionRow
     from store.writer import Row, Writer
 
@@ -66,6 +68,8 @@ class ModelRun:
     longest_answer: int = 0
     """In tokens, as the study knows it."""
     backlog: Backlog = field(init=False)
+    shares: Shares | None = field(init=False, default=None)
+    """What waits for each replica, where the provider has such."""
     done: asyncio.Event = field(default_factory=asyncio.Event)
     failure: str | None = None
     fatal: BaseException | None = None
@@ -74,6 +78,7 @@ class ModelRun:
     unstored: list[Row] = field(default_factory=list)
     """What arrived but was not handed to the writer, as all was stopped."""
     _chance: Chance = field(default_factory=Chance)
+    _siblings: Siblings = field(default_factory=Siblings)
     _transports: dict[Lane, Transport] = field(init=False)
     _dearest: dict[Lane, Dearest] = field(init=False)
     _open: set[Permit] = field(default_factory=set)
@@ -91,6 +96,13 @@ class ModelRun:
             lane: Dearest(lane.route.prices, longest_answer=self.longest_answer) for lane in self.router.lanes
         }
         self._slow_timer = self._loop.call_later(LOOK_AT_SLOW_S, self._look_at_slow)
+        if self.router.replicas:
+            self.shares = Shares(self.router.replicas, lambda lane, now: lane.is_up(now, FAIL_OVER_AFTER_S))
+
+    @property
+    def _shared_out(self) -> int:
+        """Queries that wait for a replica."""
+        return 0 if self.shares is None else len(self.shares)
 
     @property
     def in_flight(self) -> int:
@@ -120,6 +132,8 @@ class ModelRun:
             self._timer.cancel()
         self._slow_timer.cancel()
         await self.abort()
+        if self.shares is not None:
+            self.shares.give_all_back(self.backlog)
         self._keep_spares(await self.backlog.close())
         for transport in self._transports.values():
             await transport.close()
@@ -238,28 +252,72 @@ class ModelRun:
             self.drain()
             return None
         now = self._loop.time()
-        item = self.backlog.peek(now)
-        if item is None:
-            self._check_done()
-            if (due := self.backlog.next_due()) is not None:
-                self._wake_at(due)
+        shared_out = self.shares is not None and self.shares.any_is_up(now)
+        chosen = self._for_a_replica(now) if shared_out else self._in_order(now)
+        if chosen is None:
             return None
-        most = self.settings.max_tokens if item.max_tokens is None else item.max_tokens
-        lane, prompt_tokens, tokens, wait = self.router.choose(item, most, self.backlog.utf8_per_char, now)
-        if lane is None:
-            if wait < math.inf:
-                self._wake_at(now + wait)
-            return None
+        item, lane, prompt_tokens, tokens = chosen
+        most = self._most_tokens(item)
         dearest = self._dearest[lane].of(item.chars, self.backlog.utf8_per_char, most)
         if not self.shared.budget.reserve(dearest):
             if self.shared.budget.exhausted:
                 self.out_of_money = True
                 self.drain()
             return None
-        self.backlog.pop(item)
+        if shared_out and self.shares is not None:
+            self.shares.pop(lane)
+        else:
+            self.backlog.pop(item)
         permit = lane.begin(item, prompt_tokens, tokens, dearest, now)
         self._open.add(permit)
         return permit
+
+    def _in_order(self, now: float) -> tuple[Item, Lane, float, float] | None:
+        """The query whose turn it is and a lane that takes it, with the tokens of prompt and limit."""
+        if self.shares is not None:
+            self.shares.give_all_back(self.backlog)
+        item = self.backlog.peek(now)
+        if item is None:
+            self._nothing_now()
+            return None
+        lane, prompt_tokens, tokens, wait = self.router.choose(
+            item, self._most_tokens(item), self.backlog.utf8_per_char, now
+        )
+        if lane is None:
+            if wait < math.inf:
+                self._wake_at(now + wait)
+            return None
+        return item, lane, prompt_tokens, tokens
+
+    def _for_a_replica(self, now: float) -> tuple[Item, Lane, float, float] | None:
+        """A replica that takes a query now, the least busy first, and the next one of its cases."""
+        assert self.shares is not None
+        soonest = math.inf
+        for lane in sorted(self.router.replicas, key=lambda one: one.in_flight):
+            if (wait := lane.ready_in(0.0, now)) > 0:
+                soonest = min(soonest, wait)
+                continue
+            item = self.shares.peek(lane, self.backlog, now)
+            if item is None:
+                continue
+            prompt = lane.prompt_tokens(item.chars, self.backlog.utf8_per_char)
+            tokens = prompt + lane.completion_tokens(self._most_tokens(item))
+            if (wait := lane.ready_in(tokens, now)) <= 0:
+                return item, lane, prompt, tokens
+            soonest = min(soonest, wait)
+        if soonest < math.inf:
+            self._wake_at(now + soonest)
+        if not len(self.shares):
+            self._nothing_now()
+        return None
+
+    def _nothing_now(self) -> None:
+        self._check_done()
+        if (due := self.backlog.next_due()) is not None:
+            self._wake_at(due)
+
+    def _most_tokens(self, item: Item) -> int:
+        return self.settings.max_tokens if item.max_tokens is None else item.max_tokens
 
     def _wake_at(self, when: float) -> None:
         if self._timer is not None:
@@ -287,6 +345,8 @@ class ModelRun:
         now = self._loop.time()
         result, lane = sent.result, permit.lane
         lane.heard(sent, now)
+        if isinstance(result, Answer) and lane.route.replicas:
+            result = self._of_one_model(lane, result)
         if isinstance(result, Answer):
             return self._answered(permit, result, sent.latency_s, now)
         lane.counters.failed(result, time.time())
@@ -295,6 +355,21 @@ class ModelRun:
         )
         row = self._faulted(permit, result, now)
         return paid if row is None else [row, *paid]
+
+    def _of_one_model(self, lane: Lane, answer: Answer) -> Answer | Fault:
+        """The answer; a fault, and the replica is left, if it is of another model than its siblings'."""
+        why = self._siblings.differs(lane, answer)
+        if why is None:
+            return answer
+        lane.park(why)
+        usage = Usage(
+            answer.prompt_tokens,
+            answer.cached_tokens,
+            answer.cache_write_tokens,
+            answer.completion_tokens,
+            answer.cost_usd,
+        )
+        return Fault(Kind.BAD_BODY, why, usage=usage)
 
     def _answered(self, permit: Permit, answer: Answer, latency_s: float, now: float) -> list[Row]:
         item, lane = permit.item, permit.lane
@@ -378,7 +453,7 @@ class ModelRun:
                 no_answer_since=no_answer_since,
                 another_lane_is_up=self.router.another_is_up(lane, now),
                 lane_has_answered=lane.has_answered,
-                only_failed_are_left=self.backlog.nothing_new,
+                only_failed_are_left=self.backlog.nothing_new and not self._shared_out,
             ),
         )
         if isinstance(verdict, GiveUp):
@@ -418,7 +493,7 @@ class ModelRun:
             return
         if self.backlog.error is not None and not self._stopping:
             self._end_all(self.backlog.error)
-        if self._stopping or self.backlog.empty:
+        if self._stopping or (self.backlog.empty and not self._shared_out):
             self.done.set()
 
     def _end_all(self, error: BaseException) -> None:

@@ -24,6 +24,12 @@ class Router:
         self._groups = [list(group) for _, group in by_provider]
 
     @property
+    def replicas(self) -> Sequence[Lane]:
+        """The lanes of the first provider, if it names replicas."""
+        first = self._groups[0] if self._groups else []
+        return first if first and first[0].route.replicas else []
+
+    @property
     def is_closed(self) -> bool:
         """No lane is left."""
         return all(lane.parked is not None for lane in self.lanes)

@@ -24,6 +24,7 @@ from runner.live.lane import Key, Lane
 from runner.live.model_run import ModelRun, Shared
 from runner.live.router import Router
 from runner.live.snapshot import other_models, snapshot, snapshot_of_model
+from runner.providers.urls import place_of
 from runner.status.counters import ModelCounters, Stored
 from runner.status.monitor import Monitor
 from runner.status.summary import answered_by_others, nothing_to_ask, summarise
@@ -280,16 +281,18 @@ class _Run:
             for number, variable in enumerate(variables, start=1):
                 key = keys.setdefault((route.provider, variable), Key(route.provider, variable))
                 which = f"[{number}]" if len(variables) > 1 else ""
-                lane = Lane(
-                    route,
-                    key,
-                    f"{route.provider}{which}/{route.model_id}",
-                    settings=one.settings,
-                    options=self.options,
-                    now=self.started_at,
-                )
-                lane.remember(answered=lane.name in known.served_by)
-                lanes.append(lane)
+                for server in route.servers():
+                    at = f"@{place_of(server.base_url or '')}" if route.replicas else ""
+                    lane = Lane(
+                        server,
+                        key,
+                        f"{route.provider}{which}/{route.model_id}{at}",
+                        settings=one.settings,
+                        options=self.options,
+                        now=self.started_at,
+                    )
+                    lane.remember(answered=lane.name in known.served_by)
+                    lanes.append(lane)
         return lanes
 
     async def _supervise(self) -> None:
@@ -344,14 +347,19 @@ class _Run:
             store.runs.note_unsettled(self.study, self.run_id, usd)
 
     def _warn(self) -> None:
-        """Say once of a model that another one answers in its place, of a lane that nothing is there."""
+        """Say once that nothing answers at a lane, that a replica is left, that another model answers."""
         for model in self.models:
             for lane in model.router.lanes:
-                if lane.unreached and lane.name not in self.warned:
+                if lane.name in self.warned:
+                    continue
+                if lane.unreached:
                     self.warned.add(lane.name)
                     left = max(lane.gives_up_at - self.loop.time(), 0.0)
                     until = "" if lane.parked else f". It is given up in {left:.0f} s unless it answers"
                     self._tell(f"No answer from {lane.name}: {lane.unreached}{until}.")
+                elif lane.route.replicas and lane.parked is not None:
+                    self.warned.add(lane.name)
+                    self._tell(f"Not used any more: {lane.parked}.")
             if model.settings.model_key not in self.warned and other_models(model):
                 self.warned.add(model.settings.model_key)
                 self._tell(answered_by_others(snapshot_of_model(model, self.loop.time(), time.time())))

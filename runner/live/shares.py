@@ -43,17 +43,23 @@ class Shares:
         """Queries that wait for a replica."""
         return sum(map(len, self._waiting.values()))
 
-    def peek(self, lane: Lane, backlog: Backlog, now: float) -> Item | None:
-        """The next query for a replica that can take one, with its case; None where there is nothing for it.
+    def any_is_up(self, now: float) -> bool:
+        """Whether any replica takes queries."""
+        return any(self._is_up(lane, now) for lane in self._waiting)
 
-        Queries are drawn from the backlog until one is for this replica: those of other homes wait there.
+    def peek(self, lane: Lane, backlog: Backlog, now: float) -> Item | None:
+        """The next query for a replica that can take one; None where there is nothing for it.
+
+        Queries are drawn from the backlog until one is for this replica: those of other homes wait there. One
+        that is down gets a single query, to ask whether it is back.
         """
         self._give_back(backlog, now)
         mine = self._waiting[lane]
         while not mine:
             item = backlog.peek(now)
             if item is None:
-                self._take_over(lane)
+                if self._is_up(lane, now):
+                    self._take_over(lane)
                 break
             backlog.pop(item)
             home = self._homes.setdefault(case_of(item), lane)
@@ -68,10 +74,6 @@ class Shares:
         """Put everything back into the backlog: no replica is up, or the run ends."""
         for lane in self._waiting:
             self._release(lane, backlog)
-
-    def leave(self, item: Item) -> None:
-        """A query's replica has failed it and is down: its case may go to another."""
-        self._homes.pop(case_of(item), None)
 
     def _give_back(self, backlog: Backlog, now: float) -> None:
         for lane, waiting in self._waiting.items():

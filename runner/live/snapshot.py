@@ -31,6 +31,7 @@ def snapshot_of_lane(
         "paused_s": max(lane.away_until - now, 0.0),
         "outage": lane.outage and not lane.refusing,
         "parked": lane.parked,
+        "is_replica": bool(lane.route.replicas),
         "unreached": lane.unreached,
         "gives_up_s": max(lane.gives_up_at - now, 0.0) if lane.unreached and not lane.parked else None,
         "requests_per_minute": lane.requests.per_minute if lane.requests else None,

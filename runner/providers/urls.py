@@ -87,6 +87,12 @@ def _check_host(host: str) -> None:
             raise BadUrl("names a host that cannot be one: an address has four numbers up to 255") from None
 
 
+def place_of(url: str) -> str:
+    """Where a server is, for people: host, port and path, without the `/v1` that all have."""
+    parts = parts_of(url)
+    return parts.netloc.rpartition("@")[2] + parts.path.rstrip("/").removesuffix("/v1")
+
+
 def with_path(base_url: str, path: str) -> str:
     """The base URL with this at the end of its path, before its query (`?api-version=...`) if it has one."""
     base, mark, query = base_url.partition("?")

@@ -124,9 +124,19 @@ def _ask_again(outcomes: Mapping[str, Any]) -> str:
 
 def warnings(models: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """What is not as it should be: answers of models that were not asked, costs unknown or for nothing."""
-    tellers = (answered_by_others, unreached, _not_all_the_cost, paid_in_vain)
+    tellers = (answered_by_others, unreached, replicas_left, _not_all_the_cost, paid_in_vain)
     found = [tell(model) for model in models for tell in tellers]
     return tuple(warning for warning in found if warning)
+
+
+def replicas_left(model: Mapping[str, Any]) -> str:
+    """Which replicas were not asked any more, and why; empty where all were."""
+    lanes = model.get("lanes", ())
+    return " ".join(f"Not used any more: {lane['parked']}." for lane in lanes if _is_left(lane))
+
+
+def _is_left(lane: Mapping[str, Any]) -> bool:
+    return bool(lane.get("is_replica") and lane["parked"] and not lane.get("unreached"))
 
 
 def unreached(model: Mapping[str, Any]) -> str:

@@ -106,7 +106,6 @@ def test_replicas_that_die_and_come_back_lose_nothing_and_ask_nothing_twice(seed
             continue
         assert divided.pop(lane) is item
         if chance.random() < 0.1:  # the request failed, and the replica with it
-            divided.leave(item)
             backlog.again([item])
         else:
             sent.append(item.number)
