@@ -13,11 +13,12 @@ that for a query is decided here too.
 | bad_key, no_money                         | waits       | learns nothing            | spent | free       |
 | context_overflow, rejected                | given up    | rejects all, or this one  | kept  | free       |
 
-A query that waits is asked again and spends no try; one that is tried again has `max_tries`, or more where
-requests fail by chance (`runner.lifecycle.tries`), with growing waits between them; one that is given up is
-stored under the name of the fault ("failed" when its tries are spent). In an outage of its lane a failed
-query waits behind the others and spends no try, up to `MOST_PROBES` in a long one; nor does it while nothing at all
-is answered. In a batch, what is to be asked again stays pending for the next batch.
+A query that waits is asked again and spends no try; one that is tried again has `max_tries`, or more
+where requests fail by chance (`runner.lifecycle.tries`), with growing waits between them; one that is
+given up is stored under the name of the fault ("failed" when its tries are spent). In an outage of its
+lane a failed query waits behind the others and spends no try, up to `MOST_PROBES` in a long one; nor does
+it while nothing at all is answered. In a batch, what is to be asked again stays pending for the next
+batch.
 
 "Free" and "may be due" are for replies that do not say what they used: usage that a reply states is always
 paid, and a request that never reached its server is free. (1) But for a gateway's timeout: the model behind
