@@ -20,7 +20,11 @@ LARGEST_SHARE = 0.2
 def flag(value: ValueScores) -> str | None:
     """Why the flip p leads, in words, or None where the cluster p may be used."""
     return _flag(
-        value.ups + value.downs, value.effective, value.largest_share, "documents change", "document"
+        value.ups + value.downs,
+        value.effective,
+        value.largest_share,
+        ("document changes", "documents change"),
+        "document",
     )
 
 
@@ -33,7 +37,8 @@ def cluster_flag(value: ValueScores, clusters: Ints, name: str) -> str | None:
         return None
     effective = float(square.sum() ** 2 / (square**2).sum())
     changing = int(np.count_nonzero(np.abs(totals) > 1e-9 * np.abs(totals).max()))
-    return _flag(changing, effective, float(square.max() / square.sum()), f"values of {name} change", name)
+    largest = float(square.max() / square.sum())
+    return _flag(changing, effective, largest, (f"{name} changes", f"values of {name} change"), name)
 
 
 def least_p(moving: int) -> float:
@@ -44,13 +49,13 @@ def least_p(moving: int) -> float:
     return float(2.0 ** (1 - moving)) if moving else 1.0
 
 
-def _flag(changing: int, effective: float, largest: float, change: str, one: str) -> str | None:
+def _flag(changing: int, effective: float, largest: float, change: tuple[str, str], one: str) -> str | None:
     if changing == 0:
         return None
     reasons = []
     if changing < FEWEST:
-        reasons.append(f"only {changing} {change}")
-    if effective < LEAST_EFFECTIVE:
+        reasons.append(f"only {changing} {change[changing != 1]}")
+    if effective < LEAST_EFFECTIVE and changing > 1:
         reasons.append(f"effectively {effective:.1f} of them")
     if largest > LARGEST_SHARE:
         reasons.append(f"one {one} holds {largest:.0%}")

@@ -61,7 +61,13 @@ class Further:
             return text
 
         columns = tuple(replace(column, heading=said(column.heading)) for column in self.columns)
-        return replace(self, text=said(self.text), imported=said(self.imported), columns=columns)
+        return replace(
+            self,
+            title=said(self.title),
+            text=said(self.text),
+            imported=said(self.imported),
+            columns=columns,
+        )
 
     def without_empty(self, rows: Sequence[Row]) -> Further:
         """The same without the columns in which no row has anything."""

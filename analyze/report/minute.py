@@ -151,7 +151,10 @@ class _Writer:
             ).format(self.so_far, texts.document, NO_PROOF)
         confirmed = found.confirmed
         if confirmed:
-            names = [Markup("<b>{}</b>").format(self.name(one.label)) for one in confirmed[:MOST_NAMES]]
+            names = [
+                Markup("<b>{}</b> ({})").format(self.name(one.label), self.p(one.row))
+                for one in confirmed[:MOST_NAMES]
+            ]
             more = len(confirmed) - len(names)
             listed = Markup(", ").join(names) + (Markup(" and {} more").format(more) if more else "")
             return Markup("{}Confirmed: the answers change with {}: {}.").format(
@@ -200,26 +203,23 @@ class _Writer:
             if not test.shown:
                 told = self.told(test.row)
                 line = Markup("<b>{}</b>: {}; {}.").format(
-                    self.name(one.label), words.moves(told), self.certainty(one)
+                    self.name(one.label), words.moves(told), self.p(test.row)
                 )
                 said.append(Line(line))
             for row in test.shown:
                 told, words = self.told(row), OUTCOMES[row.outcome]
                 line = Markup("<b>{}: {}</b>: {}{}; {}.").format(
                     self.name(one.label), contrast(self.design(one.label), row), words.moved(told),
-                    self.interval(told), self.certainty(one),
+                    self.interval(told), self.p(row),
                 )  # fmt: skip
                 said.append(Line(line, tuple(self.carried(told))))
         return said
 
-    def certainty(self, one: LabelFindings) -> Markup:
-        """The label's p after the correction, and for how many."""
-        told = self.told(one.row)
-        family = one.row.family or 1
-        if one.row.p_adjusted is None:
+    def p(self, row: FindingRow) -> Markup:
+        """The row's own p after the correction, as the table of findings has it."""
+        if row.p_adjusted is None:
             return Markup("its p-value is not known")
-        many = Markup(" after correction for {} labels").format(told.count("family")) if family > 1 else ""
-        return Markup("p {}{}").format(told.number("p_adjusted", numbers.with_sign(one.row.p_adjusted)), many)
+        return Markup("p {}").format(self.told(row).number("p_adjusted", numbers.with_sign(row.p_adjusted)))
 
     def interval(self, told: Told) -> Markup:
         """The interval of an effect, and whether the selection is allowed for; why there is none."""
@@ -230,7 +230,12 @@ class _Writer:
             return Markup("")
         share = row.unit == codes.SHARE
         scale, unit = (100.0, " points") if share else (1.0, "")
-        of = " of this share" if row.outcome == codes.KIND else " of the difference" if share else ""
+        of = " of the difference" if share else ""
+        if row.outcome == codes.KIND:
+            net = told.number("effect", numbers.percent(row.effect))
+            of = Markup(" of the share that switches so{}, {}%,").format(
+                ", less the share that switches back" if row.switches_back else "", net
+            )
         low, high = scale * row.ci_low, scale * row.ci_high
         places = numbers.apart(low, high, 1 if share else 2)
         level = _per_cent(row.ci_level or 0.95)
@@ -256,7 +261,7 @@ class _Writer:
             return told.number(column, text) + unit
 
         if row.n_converted:
-            line = Markup("In {} of {} pairs the amount is none that an answer names: {}.").format(
+            line = Markup("In {} of {} pairs an answer names no amount, and a rule gives it one: {}.").format(
                 told.count("n_converted"), told.count("n_compared"), texts.conversion
             )
             if row.effect_unconverted is not None:
@@ -279,11 +284,11 @@ class _Writer:
                 texts.counted(row.n_compared), texts.carrier, row.carrier,
             )  # fmt: skip
             if row.effect_without_carrier is not None:
-                part += Markup("; without them {}").format(effect("effect_without_carrier"))
+                part += Markup("; without them, {}").format(effect("effect_without_carrier"))
             parts.append(part)
         for column, what in (
-            ("effect_without_largest", f"without the {texts.document} that moves most"),
-            ("effect_without_20", f"without the 20, of {row.n_changed} changed, that move most"),
+            ("effect_without_largest", f"without the {texts.document} that moves most,"),
+            ("effect_without_20", f"without the 20, of {row.n_changed} changed, that move most,"),
         ):
             if getattr(row, column) is not None and codes.NO_SPREAD not in row.notes:
                 parts.append(Markup("{} {}").format(what, effect(column)))
@@ -316,13 +321,17 @@ class _Writer:
                     "{} {} asked; as no answer differed from another, no test could show anything."
                 ).format(self.figure(len(found.labels), "labels"), self.labels(len(found.labels)))
             ]
-        said = Markup("{} of {} {} asked {} tested").format(
-            self.figure(found.tested, "tested"), self.figure(len(found.labels), "labels"),
-            self.labels(len(found.labels)), "was" if found.tested == 1 else "were",
-        )  # fmt: skip
+        said = self.how_many_tested()
         if found.untested and found.tested:
             said += Markup("; of the others: {}").format(Markup("; ").join(self.reasons()))
         lines = [said + "."]
+        if found.confirmed:
+            lines.append(
+                Markup(
+                    "A p beside a label is of the label as a whole, a p beside an effect of that effect. "
+                    "All are corrected for {}."
+                ).format(self.corrected_for())
+            )
         if found.tested:
             lines.append(
                 Markup("If no label had an effect, at most 5 of 100 studies like this would confirm any.")
@@ -339,6 +348,28 @@ class _Writer:
             )
             lines.append(few)
         return lines
+
+    def how_many_tested(self) -> Markup:
+        """How many of the labels asked were tested: all, some or none, of one or of several."""
+        asked, tested = len(self.found.labels), self.found.tested
+        if asked == 1:
+            return Markup("The one label asked was {}tested").format("" if tested else "not ")
+        if not tested:
+            return Markup("Not one of the {} labels asked was tested").format(self.figure(asked, "labels"))
+        if tested == asked:
+            return Markup("All {} labels asked were tested").format(self.figure(asked, "labels"))
+        return Markup("{} of {} labels asked {} tested").format(
+            self.figure(tested, "tested"), self.figure(asked, "labels"), "was" if tested == 1 else "were"
+        )
+
+    def corrected_for(self) -> Markup:
+        """What every p of the minute is corrected for."""
+        family, many = self.found.family, len(self.results.audits) > 1
+        if family == 1:
+            return Markup("the tests of the label")
+        return Markup("{} labels{} and the tests of each").format(
+            self.figure(family, "family"), " (of all models together)" if many else ""
+        )
 
     def missing(self) -> list[Markup]:
         """Answers that could not be compared, by kind, and queries not asked yet."""
@@ -407,7 +438,8 @@ class _Writer:
             return Markup("")
         if not known:
             return Markup(
-                "What effect could have been seen is not known: too little varied to simulate it from."
+                "What effect could have been seen is not known: too few answers changed, or by sizes too "
+                "unequal, to simulate it."
             )
         low, middle, high = known[0], statistics.median(known), known[-1]
         family = self.found.family
@@ -435,12 +467,11 @@ class _Writer:
             return None
         chance = by_chance(self.reading)
         return Markup(
-            "Uncorrected count of the {}: {} of {} {} {} a value with clustered p &lt; 0.05; chance alone "
-            "would give about {}. It is no list of findings."
+            "Uncorrected count of the {} (labels with a value at clustered p &lt; 0.05): {} of {}; "
+            "chance alone would give about {}. It is no list of findings."
         ).format(
             self.results.texts.counting, metric(biased, numbers.count(biased.value), at=self.audit.anchor),
-            metric(biased, numbers.count(biased.n), "n", at=self.audit.anchor), self.labels(biased.n),
-            "has" if biased.value == 1 else "have",
+            metric(biased, numbers.count(biased.n), "n", at=self.audit.anchor),
             figure(chance, numbers.expected(chance), "derived/by_chance"),
         )  # fmt: skip
 

@@ -33,6 +33,8 @@ class Column:
     rank: int = USEFUL
     chinese: bool = False
     """Whether it holds Chinese, which a plain LaTeX cannot set."""
+    ends: str = ""
+    """The column that begins what it ends, as in an interval: in a narrow terminal both go, or neither."""
 
     @property
     def is_text(self) -> bool:
@@ -108,18 +110,18 @@ def findings(results: Results) -> Sheet:
         Column("outcome", "Test of", rank=USEFUL),
         Column("state", "State", rank=ESSENTIAL),
         Column("effect", "Effect", "signed", 2, rank=ESSENTIAL),
-        Column("unit", "unit", rank=USEFUL),
+        Column("unit", "Unit", rank=USEFUL),
         Column("effect_kind", "Effect is", rank=SPARE),
         Column("ci_low", "Interval from", "signed", 2),
-        Column("ci_high", "to", "signed", 2),
+        Column("ci_high", "to", "signed", 2, ends="ci_low"),
         Column("ci_level", "Level %", "share", 1, rank=SPARE),
         Column("ci_kind", "Interval is", "words", rank=SPARE),
         Column("n_asked", "Pairs asked", "count", rank=SPARE),
         Column("n_compared", "Compared", "count", rank=ESSENTIAL),
         Column("n_changed", "Changed", "count"),
         Column("ups", "Up", "count"),
-        Column("downs", "Down", "count"),
-        Column("p", "p, uncorrected", "p"),
+        Column("downs", "Down", "count", ends="ups"),
+        Column("p", "p, uncorrected", "p", rank=ESSENTIAL),
         Column("p_within", "p within label", "p", rank=SPARE),
         Column("p_adjusted", "p, corrected", "p", rank=ESSENTIAL),
         Column("family", "Labels corrected for", "count", rank=SPARE),
@@ -177,8 +179,8 @@ def models(results: Results) -> Sheet:
     columns += [
         Column("pending", "Not asked yet", "count"),
         Column("confirmed", "Confirmed labels", "count", rank=ESSENTIAL),
-        Column("labels_tested", "of tested", "count", rank=ESSENTIAL),
-        Column("labels_asked", "of asked", "count"),
+        Column("labels_tested", "Labels tested", "count", rank=ESSENTIAL),
+        Column("labels_asked", "Labels asked", "count"),
         Column("labels_estimated", "Labels in regression", "count", rank=SPARE),
     ]
     for threshold in (0.1, 0.05, 0.01):
@@ -189,13 +191,13 @@ def models(results: Results) -> Sheet:
             key = f"biased_{threshold:g}" + ("" if whole else f"_{group}")
             columns.append(Column(key, f"Uncorrected{name} p<{threshold:g}", "count", rank=rank))
             if whole and threshold == 0.05:
-                columns.append(Column("by_chance", "by chance", "number", 1))
+                columns.append(Column("by_chance", "By chance p<0.05", "number", 1))
     columns += [
         Column("values_estimated", "Values tested", "count", rank=SPARE),
         Column("significant_values", "Values uncorrected p<0.05", "count", rank=SPARE),
         Column("bernoulli_p", "Bernoulli p", "tiny", rank=SPARE),
         Column("inconsistency", "Inconsistency %", "share", 1, rank=ESSENTIAL),
-        Column("inconsistency_printed", "as printed %", "share", 1, rank=SPARE),
+        Column("inconsistency_printed", "Inconsistency as printed %", "share", 1, rank=SPARE),
         Column("mae", f"MAE {results.unit}", "number", 1),
         Column("mape", "MAPE %", "number", 1, rank=SPARE),
         Column("imbalanced", "Imbalanced p<0.05", "count", rank=SPARE),
@@ -284,7 +286,7 @@ def labels(results: Results) -> Sheet:
         Column("compared", "Compared", "count"),
         Column("changed", "Changed", "count"),
         Column("values_estimated", "Values in regression", "count", rank=SPARE),
-        Column("values_designed", "of", "count", rank=SPARE),
+        Column("values_designed", "Values designed", "count", rank=SPARE),
         Column("smallest_p", "Smallest p, uncorrected", "p"),
         Column("biased_10", "p<0.1", "flag", rank=SPARE),
         Column("biased_05", "p<0.05", "flag", rank=SPARE),
@@ -336,10 +338,10 @@ def values(results: Results) -> Sheet:
         Column("group", "Group", rank=SPARE),
         Column("effect_unit", f"Effect {results.unit}", "signed", 2, rank=ESSENTIAL),
         Column("unit_low", "95% from", "signed", 2),
-        Column("unit_high", "to", "signed", 2),
+        Column("unit_high", "to", "signed", 2, ends="unit_low"),
         Column("effect_primary", f"Effect {frame.primary}", "signed", 3, rank=SPARE),
         Column("primary_low", "95% from", "signed", 3, rank=SPARE),
-        Column("primary_high", "to", "signed", 3, rank=SPARE),
+        Column("primary_high", "to", "signed", 3, rank=SPARE, ends="primary_low"),
         Column("p", f"{results.texts.p_heading(frame.primary)}, uncorrected", "p", rank=ESSENTIAL),
         Column("state", "State", rank=ESSENTIAL),
         Column("compared", "Compared", "count", rank=ESSENTIAL),
@@ -398,7 +400,7 @@ def estimates(results: Results) -> Sheet:
         Column("df", "df", "number", 0),
         Column("p", "p", "p", rank=ESSENTIAL),
         Column("ci_low", "95% from", "signed", 4),
-        Column("ci_high", "to", "signed", 4),
+        Column("ci_high", "to", "signed", 4, ends="ci_low"),
         Column("n", "n", "count"),
         Column("documents", results.texts.documents.capitalize(), "count"),
         Column("clusters", "Clusters", "count", rank=SPARE),

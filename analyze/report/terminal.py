@@ -7,10 +7,8 @@ tables are plain text, their lines whole.
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -203,7 +201,9 @@ def _findings(console: Console, results: Results, name: str, *, everything: bool
             "" if everything else f" (p < {conclusions.LEVEL:g} taken alone)"
         )
         shown = tuple(others if everything else others[:MOST_VALUES])
-        show(console, Sheet("findings", caption, sheet.columns, shown))
+        table = Sheet("findings", caption, sheet.columns, shown)
+        # What the caption says already makes room for the p that it speaks of.
+        show(console, table if everything else table.without(lambda c: c.key == "state"))
         if len(shown) < len(others):
             _say(console, f"{len(others) - len(shown)} more are in the report.\n")
 
@@ -246,8 +246,10 @@ def show(console: Console, sheet: Sheet) -> None:
         console.width = width
     if gone:
         named = ", ".join(column.heading for column in gone[:4])
-        more = f" and {len(gone) - 4} more columns" if len(gone) > 4 else ""
-        console.print(Text(f"Left out for want of width: {named}{more}.", style="dim"))
+        left = len(gone) - 4
+        more = f" and {left} more {'column' if left == 1 else 'columns'}" if left > 0 else ""
+        where = "the terminal is too narrow" if terminal else "the table would be too wide"
+        console.print(Text(f"Columns hidden, as {where}: {named}{more}.", style="dim"))
     console.print()
 
 
@@ -258,8 +260,12 @@ def fitted(sheet: Sheet, width: int, *, fold: bool = True) -> tuple[Sheet, tuple
         for column in reversed([c for c in sheet.columns if c.rank == rank]):
             if _width(sheet, fold=fold) <= width:
                 return sheet, tuple(gone)
-            gone.insert(0, column)
-            sheet = sheet.without(partial(operator.is_, column))
+            if column not in sheet.columns:
+                continue
+            leaving = [c for c in sheet.columns if c is column or (column.ends and c.key == column.ends)]
+            leaving += [c for c in sheet.columns if c.ends == column.key and c not in leaving]
+            gone[:0] = leaving
+            sheet = sheet.without(leaving.__contains__)
     return sheet, tuple(gone)
 
 

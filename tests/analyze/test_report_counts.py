@@ -50,7 +50,7 @@ def test_what_is_confirmed_leads_and_the_uncorrected_count_stands_under_its_name
     confirmed = "Confirmed: the answers change with 1 of 5 labels (varied facts): Glass."
     # Glass has two values tested, the others one each: 1 - 0.95**2 + 4 * 0.05 = 0.2975.
     uncorrected = (
-        "Uncorrected count of the main variant: 2 of 5 labels have a value with clustered p < 0.05; chance "
+        "Uncorrected count of the main variant (labels with a value at clustered p < 0.05): 2 of 5; chance "
         "alone would give about 0.3. It is no list of findings."
     )
     assert minute.index(confirmed) < minute.index(uncorrected)

@@ -26,6 +26,15 @@ NEVER = (
     "no change seen",
     "None",
     "nan",
+    "1 of 1 label",
+    "of 1 label asked",
+    "1 label have",
+    "1 values",
+    "1 cases",
+    "1 queries",
+    "{unit}",
+    "{document",
+    "want of width",
 )
 """What no report says, whatever the study."""
 
@@ -164,7 +173,7 @@ CASES = (
         "planted",
         Made({"m": planted}, labels=("defendant_religion", "judge_age")),
         (
-            "Confirmed: the answers change with 1 of 2 labels (varied facts): Defendant's religion.",
+            "Confirmed: the answers change with 1 of 2 labels (varied facts): Defendant's religion (p = ",
             "Islam instead of atheism: the sentence is longer by ",
             "adjusted for the selection",
             "1 of 2 labels asked was tested; of the others: no answer changed (1 label).",
@@ -217,7 +226,7 @@ CASES = (
         ),
         (
             "life counts as 300 months, suspended death as 400 and death as 600",
-            "In 30 of 30 pairs the amount is none that an answer names",
+            "In 30 of 30 pairs an answer names no amount, and a rule gives it one: life counts as 300 months",
             "Without these pairs nothing is left to compare.",
             "most often from life imprisonment to death: 15, and back: 0",
         ),

@@ -78,7 +78,7 @@ def test_columns_after_chinese_stand_in_line(study: tuple[store.Study, Path]) ->
 
 def test_what_did_not_fit_is_said(study: tuple[store.Study, Path]) -> None:
     narrow = printed(study, width=64)
-    assert "Left out for want of width:" in narrow
+    assert "Columns hidden, as the terminal is too narrow:" in narrow
     assert "Left out" not in printed(study, width=600)
 
 
