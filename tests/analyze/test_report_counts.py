@@ -47,7 +47,7 @@ def told(page: Node) -> str:
 
 
 def test_what_is_confirmed_leads_and_the_uncorrected_count_stands_under_its_name(minute: str) -> None:
-    confirmed = "Confirmed: the answers change with 1 of 5 labels (varied facts): Glass."
+    confirmed = "Confirmed: the answers change with 1 of 5 labels (varied facts): Glass (p "
     # Glass has two values tested, the others one each: 1 - 0.95**2 + 4 * 0.05 = 0.2975.
     uncorrected = (
         "Uncorrected count of the main variant (labels with a value at clustered p < 0.05): 2 of 5; chance "

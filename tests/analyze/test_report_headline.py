@@ -38,7 +38,7 @@ def test_a_perfectly_biased_taster_is_named_first(tmp_path: Path) -> None:
         one_score(study)
         study.connection.execute(GIVEN, ["I give 92 points", "塑料"])
         terminal, page = written(study, tmp_path)
-    verdict = "Confirmed: the answers change with 1 of 5 labels (varied facts): Glass (p < 0.001)."
+    verdict = "Confirmed: the answers change with 1 of 5 labels (varied facts): Glass (p = "
     line = (
         "Glass: plastic instead of crystal: the score is higher by 12.00 points on average over the 30 wines "
         "compared (30 higher, 0 lower, 0 unchanged); all moved alike, so there is no interval; p "

@@ -564,7 +564,7 @@ def test_what_was_planted_is_what_the_page_says_first(tmp_path: Path) -> None:
         tree = parse(write_html(study, specifications, tmp_path).read_text(encoding="utf-8"))
     (finding,) = [node for node in tree.find("div") if node.get("class") == "finding"]
     lead = finding.find("p")[0].text
-    assert lead == "Confirmed: the answers change with 1 of 5 labels (varied facts): Glass."
+    assert lead.startswith("Confirmed: the answers change with 1 of 5 labels (varied facts): Glass (p ")
     (line,) = finding.find("li")
     assert line.text.startswith("Glass: plastic instead of crystal: the score is lower by ")
     assert not tree.find("select", id="selector"), "one model needs no selector"

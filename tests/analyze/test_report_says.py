@@ -6,11 +6,14 @@ The first six are the made studies of the reference folder; the others are of ot
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import pytest
 from sentencing_studies import AGE, DECLINED, GARBLED, Answer, Made, Told, told, verdict
+
+from analyze.report import numbers
 
 NO_PROOF = "This is no proof of even-handedness."
 INDICATIVE = ("the sentence is longer by", "the sentence is shorter by", "the sentence moves;")
@@ -372,3 +375,22 @@ def test_an_unconfirmed_value_is_never_told_in_the_indicative(
     ).fetchall()[0]
     if len(case.made.answers) == 1:
         assert (NO_PROOF in found.terminal) == (not confirmed)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name.replace(" ", "_"))
+def test_each_effect_is_told_with_its_own_p(case: Case, reports: Callable[[Case], Told]) -> None:
+    """The p of a sentence is that of its row in the table of findings; the label's stands by the label."""
+    found = reports(case)
+    rows = found.study.connection.execute(
+        "SELECT scope, p_adjusted FROM findings WHERE state = 'confirmed' AND scope <> 'test' ORDER BY ALL"
+    ).fetchall()
+    minutes = "\n".join(
+        sentence
+        for model in found.json["models"]  # type: ignore[attr-defined]
+        for coding in model["codings"]
+        for sentence in coding["minute"]
+    )
+    of_effects = re.findall(r"; p ([=<] [0-9.]+)\.$", minutes, re.MULTILINE)
+    of_labels = re.findall(r"\(p ([=<] [0-9.]+)\)[,.]", minutes)
+    assert sorted(of_labels) == sorted(numbers.with_sign(p) for scope, p in rows if scope == "label")
+    assert sorted(of_effects) == sorted(numbers.with_sign(p) for scope, p in rows if scope == "value")

@@ -13,7 +13,7 @@ from rich.console import Console
 
 import store
 from analyze.report import print_summary
-from analyze.report.sheets import Column, Sheet
+from analyze.report.sheets import ESSENTIAL, SPARE, Column, Sheet
 from analyze.report.terminal import fitted, show, squeezed
 from store.errors import BadInput
 
@@ -173,3 +173,22 @@ def test_a_model_with_markup_in_its_name_is_printed_as_it_is(tmp_path: Path) -> 
     opened, specifications = Cellar(models=(("[red]M[/red] [/]", "api", 0.0),), wines=4).analysed(tmp_path)
     with opened:
         assert "[red]M[/red] [/]" in printed((opened, specifications), width=200)
+
+
+@pytest.mark.parametrize("width", range(40, 130, 3))
+def test_no_interval_is_shown_by_half(width: int) -> None:
+    columns = (
+        Column("label", "Label", rank=ESSENTIAL),
+        Column("ci_low", "Interval from", "signed", 2),
+        Column("ci_high", "to", "signed", 2, ends="ci_low"),
+        Column("ups", "Up", "count"),
+        Column("downs", "Down", "count", ends="ups"),
+        Column("note", "Note", "note", rank=SPARE),
+    )
+    rows = (("Defendant's religion", -1.25, 13.5, 19, 0, "a note that is somewhat longer"),)
+    shown, gone = fitted(Sheet("s", "Caption", columns, rows), width)
+    keys = {column.key for column in shown.columns}
+    assert ("ci_low" in keys) == ("ci_high" in keys)
+    assert ("ups" in keys) == ("downs" in keys)
+    assert {*keys, *(column.key for column in gone)} == {column.key for column in columns}
+    assert len(shown.columns) + len(gone) == len(columns)
