@@ -14,6 +14,9 @@ import time
 BENCHMARKS: dict[str, tuple[str, ...]] = {
     "runner": ("benchmarks.runner_overhead",),
     "concurrency": ("benchmarks.concurrency",),
+    "goodput": ("benchmarks.runner_goodput",),
+    "memory": ("benchmarks.runner_memory",),
+    "resume": ("benchmarks.runner_resume",),
     "store": ("benchmarks.store_throughput",),
     "import": ("benchmarks.import_speed",),
     "analyze": ("benchmarks.analyze_speed",),
