@@ -167,7 +167,13 @@ class _Builder:
         }
         if self.inference.kind is not None:
             tests[KIND] = _stepped(kind_test(self.cells, self.compared, draws, (*self.seed, 2)))
-        joint = {name: test.joint for name, test in tests.items() if test.joint is not None}
+        # With several values, orders of answers give a small p in fewer cases than signs do: too few all the same.
+        enough = confirmatory.minimum_cases()
+        joint = {
+            name: test.joint
+            for name, test in tests.items()
+            if test.joint is not None and self._compared_in(name) >= enough
+        }
         weight = confirmatory.weights({name: one.least for name, one in joint.items()})
         within = confirmatory.weighted_holm({name: one.p for name, one in joint.items()}, weight)
         of_values = {name: self._of_values(name, test, within.get(name)) for name, test in tests.items()}
@@ -284,7 +290,7 @@ class _Builder:
         """The row with the cases asked, compared and changed under any of the values."""
         own = self.cells
         asked, compared, changed = np.zeros((3, len(own.doc)), dtype=np.bool_)
-        of_test = {OUTCOME: own.amount[:, :, None], MISSING: own.missing[:, :, None], KIND: own.kind}
+        response = self._response(row.test)
         for one in self.compared:
             if one is None:
                 (value,) = values
@@ -292,13 +298,30 @@ class _Builder:
                     row, n_asked=value.n_asked, n_compared=value.n_compared, n_changed=value.n_changed
                 )
             pair = [one.base, one.to]
-            known, moved = _moved(of_test[row.test][:, pair])
+            known, moved = _moved(response[:, pair])
             asked |= own.asked[:, pair].all(axis=1)
             compared |= known
             changed |= moved
         return replace(
             row, n_asked=int(asked.sum()), n_compared=int(compared.sum()), n_changed=int(changed.sum())
         )
+
+    def _response(self, test: str) -> Floats:
+        """What a test compares, as (cases, levels, columns)."""
+        own = self.cells
+        of_test = {OUTCOME: own.amount[:, :, None], MISSING: own.missing[:, :, None], KIND: own.kind}
+        return of_test[test]
+
+    def _compared_in(self, test: str) -> int:
+        """How many cases a test compares, under any of the values."""
+        response = self._response(test)
+        if not response.shape[2]:
+            return 0
+        known = np.isfinite(response[:, :, 0])
+        of_pairs = [known[:, [one.base, one.to]].all(axis=1) for one in self.compared if one is not None]
+        if len(of_pairs) < len(self.compared):
+            return int((known.sum(axis=1) > 1).sum())
+        return int(np.logical_or.reduce(of_pairs).sum()) if of_pairs else 0
 
     def _first(self, rows: Mapping[str, FindingRow], within: Mapping[str, Within]) -> FindingRow:
         """The label's own row: as the test that carries its p, or else as its primary test."""

@@ -342,7 +342,7 @@ class _Writer:
                 texts.documents, self.figure(most, "most_compared"), "was" if most == 1 else "were"
             )
             few += (
-                f"; fewer than {LEAST_CASES} that change can confirm nothing."
+                f"; with fewer than {LEAST_CASES} nothing can be confirmed."
                 if most < LEAST_CASES
                 else ", so only large effects can be seen."
             )

@@ -290,3 +290,24 @@ def test_two_models_are_one_family_also_if_analysed_apart(tmp_path: Path) -> Non
     assert shared[0][3:] == pytest.approx((13 * 6 / 30, 13 * 6 / 20))
     (age,) = (r for r in both if (r.cell.model, r.label, r.scope) == ("one", "judge_age", "label"))
     assert age.p_adjusted == pytest.approx(3 * 2**-12)
+
+
+@pytest.mark.parametrize("cases", [1, 3, 4, 5])
+@pytest.mark.parametrize(
+    "answers",
+    [
+        lambda i, v: ACQUITTAL if v == ISLAM else FINE,
+        lambda i, v: REFUSAL if v == ISLAM else verdict(36 + i),
+        lambda i, v: verdict(36 + i + (60 if v == ISLAM else -7 - i if v == BUDDHISM else 0)),
+    ],
+    ids=["kind", "declined", "months"],
+)
+def test_few_cases_confirm_nothing_however_many_values_a_label_has(
+    tmp_path: Path, cases: int, answers: made.Answers
+) -> None:
+    """Orders of four answers have a small p in four cases, where signs have none: too few all the same."""
+    found = made.findings(tmp_path, (RELIGION, answers), cases=cases)
+    row = found.label("defendant_religion")
+    assert (row.state, row.p_adjusted) == ("untestable", None)
+    assert row.reason_code == ("one_case" if cases == 1 else "too_few_cases")
+    assert not [r for r in found.rows if r.state in ("confirmed", "suggestive")]
