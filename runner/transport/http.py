@@ -19,7 +19,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 import time
+import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -37,6 +39,10 @@ from runner.transport.reply import read
 
 LONGEST_BODY = 8 << 20
 """Bytes of a reply, unpacked, that are read; a few MB compressed can be many GB."""
+_DONE = re.compile(rb"^data:\s*\[DONE\]", re.MULTILINE)
+_LONGEST_DONE = 32
+_GZIP = b"\x1f\x8b"
+_GZIP_BITS = 31
 _MOST_RECENT = 512
 _SECOND_REPLY = "the server sent a reply too many on its connection, so none to this query is certain"
 _LONGEST_CLOSE_S = 2.0
@@ -79,6 +85,8 @@ class _Reply:
     status: int
     headers: Mapping[str, str]
     body: bytes
+    is_read: bool
+    """To its end, so that the next reply on the line begins where it ends."""
 
 
 class _Line:
@@ -123,6 +131,8 @@ class HttpTransport:
             result = Fault(Kind.TIMEOUT, str(exchange.too_late))
         except TooLong:
             result = Fault(Kind.BAD_BODY, f"the body is longer than {LONGEST_BODY >> 20} MB")
+        except zlib.error as error:
+            result = Fault(Kind.BAD_BODY, f"the packed body cannot be read: {error}")
         except SecondReply:
             result = Fault(Kind.CONNECTION, _SECOND_REPLY)
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -153,7 +163,7 @@ class HttpTransport:
             if reply.status == 200 and self._second_replies.has(line.number, reply.body):
                 self._had_second = True
                 raise SecondReply
-            stays = self._may_stay(reply.status)
+            stays = reply.is_read and self._may_stay(reply.status)
         finally:
             if stays:
                 line.was_used = True
@@ -178,7 +188,8 @@ class HttpTransport:
                 self._had_earlier = True
                 raise SecondReply
             exchange.headers = response.headers
-            return _Reply(response.status, response.headers, await _whole(response.content))
+            whole = await _whole(response)
+            return _Reply(response.status, response.headers, whole, response.content.at_eof())
 
     def _may_stay(self, status: int) -> bool:
         """Whether the next reply on the line is surely that to the next request."""
@@ -205,11 +216,24 @@ async def http_transports(redactor: Redactor) -> AsyncIterator[Transports]:
         await names.close()
 
 
-async def _whole(content: aiohttp.StreamReader) -> bytes:
-    parts, size = [], 0
-    async for part in content.iter_any():
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
+    """The body, unpacked. A stream is whole with its last event, though the server may keep it open."""
+    parts, size, tail = [], 0, b""
+    streams = "event-stream" in response.headers.get("Content-Type", "")
+    async for part in response.content.iter_any():
         size += len(part)
         if size > LONGEST_BODY:
             raise TooLong
         parts.append(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+        if streams and _DONE.search(tail := tail[-_LONGEST_DONE:] + part):
+            break
+    body = parts[0] if len(parts) == 1 else b"".join(parts)
+    return _unpacked(body) if body.startswith(_GZIP) else body
+
+
+def _unpacked(body: bytes) -> bytes:
+    """What is packed in a body that is gzip and was not declared to be. Raises TooLong, zlib.error."""
+    unpacked = zlib.decompressobj(_GZIP_BITS).decompress(body, LONGEST_BODY + 1)
+    if len(unpacked) > LONGEST_BODY:
+        raise TooLong
+    return unpacked

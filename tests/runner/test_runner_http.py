@@ -110,6 +110,39 @@ async def test_a_compressed_reply_is_read() -> None:
     assert sent.result.text == "有期徒刑一年"
 
 
+async def test_a_reply_that_is_compressed_without_a_word_is_read() -> None:
+    body = gzip.compress(json.dumps(completion("有期徒刑一年")).encode())
+    sent = await exchange(head(f"Content-Length: {len(body)}"), body)
+    assert isinstance(sent.result, Answer)
+    assert sent.result.text == "有期徒刑一年"
+    for broken in (body[:2] + b"no gzip at all", gzip.compress(bytes(2 * LONGEST_BODY))):
+        sent = await exchange(head(f"Content-Length: {len(broken)}"), broken)
+        assert isinstance(sent.result, Fault)
+        assert sent.result.kind is Kind.BAD_BODY
+
+
+async def test_a_stream_is_whole_with_its_last_event_though_it_is_kept_open() -> None:
+    choice = {"index": 0, "delta": {"content": "拘役 data: [DONE]"}, "finish_reason": "stop"}
+    event = f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async for _ in requests(reader, writer):
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n\r\n" + event)
+            for piece in (b"data: [DO", b"NE]\n\n"):
+                await writer.drain()
+                await asyncio.sleep(0.05)
+                writer.write(piece)
+
+    async with listening(answer) as base_url:
+        target = address(base_url, timeouts={"first_byte": 5, "total": 5})
+        async with transport_to(target) as transport:
+            for _ in range(2):
+                sent = await transport.ask(b"{}")
+                assert isinstance(sent.result, Answer)
+                assert (sent.result.outcome, sent.result.text) == ("answered", "拘役 data: [DONE]")
+                assert sent.latency_s < 4
+
+
 async def test_a_reply_without_a_length_is_read() -> None:
     body = json.dumps(completion("拘役三个月"), ensure_ascii=False).encode()
     sent = await exchange(head("Connection: close"), body[:20], body[20:])
