@@ -80,9 +80,13 @@ def _parts(data: str) -> list[str]:
     return [data] if data.strip() else []
 
 
+def _read(text: str) -> Any:
+    return json.loads(text, strict=False, parse_constant=lambda _: None)
+
+
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text, strict=False)
+        _read(text)
     except (ValueError, RecursionError):
         return False
     return True
@@ -90,7 +94,7 @@ def _is_json(text: str) -> bool:
 
 def _object(data: str) -> dict[str, Any]:
     try:
-        found = json.loads(data, strict=False)
+        found = _read(data)
     except (ValueError, RecursionError):
         raise BrokenStream(f"an event that is no JSON: {data[:200]}") from None
     if not isinstance(found, dict):
@@ -104,7 +108,7 @@ def _of_lines(text: str) -> list[dict[str, Any]] | None:
     if len(lines) < 2 or not all(line.lstrip().startswith("{") for line in lines):
         return None
     try:
-        chunks = [json.loads(line, strict=False) for line in lines]
+        chunks = [_read(line) for line in lines]
     except (ValueError, RecursionError):
         return None
     return chunks if all("choices" in chunk or chunk.get("error") for chunk in chunks) else None

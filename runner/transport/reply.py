@@ -120,7 +120,11 @@ def parsed(headers: Mapping[str, str], body: bytes) -> Body:
     stream = joined(text)
     if stream is None:
         return Body(None)
-    return Body(_without_surrogates(stream.completion), CUT_CHARACTER if is_cut else stream.missing)
+    try:
+        data = _without_surrogates(stream.completion)
+    except (ValueError, RecursionError):
+        raise BrokenStream("an event stream of what JSON cannot hold") from None
+    return Body(data, CUT_CHARACTER if is_cut else stream.missing)
 
 
 def _json(text: str) -> Any:
@@ -132,9 +136,13 @@ def _json(text: str) -> Any:
     if not text.lstrip().startswith(("{", "[", '"')):
         return None
     try:
-        return _without_surrogates(json.loads(text, strict=False))
+        return _without_surrogates(json.loads(text, strict=False, parse_constant=_no_number))
     except (ValueError, RecursionError):
         return None
+
+
+def _no_number(_: str) -> None:
+    """NaN and Infinity, as some servers write among the log probabilities, cost an answer nothing."""
 
 
 def _without_surrogates(data: Any) -> Any:

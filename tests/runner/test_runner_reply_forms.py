@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import uuid
 from typing import Any
 
@@ -369,6 +370,17 @@ def test_a_stream_without_an_answer_is_a_fault(text: str, kind: Kind) -> None:
     assert fault.kind is kind
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "123456789012345678901234567890"])
+def test_a_number_that_json_does_not_know_costs_an_answer_nothing(number: str) -> None:
+    whole = body_of({"content": VERDICT}, logprobs={"x": 0.5})
+    body = json.dumps(whole, ensure_ascii=False).replace("0.5", number).encode()
+    assert read(200, {}, body, REDACTOR).text == VERDICT
+    streamed = stream(
+        chunk({"content": VERDICT}, "stop", logprobs={"x": 0.5}).replace("0.5", number), "[DONE]"
+    )
+    assert sent(streamed).text == VERDICT
+
+
 def test_a_stream_in_a_batch_is_joined_too() -> None:
     answer = of_batch(stream(*CHUNKS, LAST, "[DONE]"))
     assert (answer.outcome, answer.text, answer.prompt_tokens) == ("answered", VERDICT, 100)
@@ -518,3 +530,58 @@ def test_a_redirect_to_nowhere_says_so(location: str | None) -> None:
     fault = read(308, {} if location is None else {"Location": location}, b"", REDACTOR, "http://a.invalid/")
     assert fault.kind is Kind.REDIRECTED
     assert "redirects (HTTP 308)" in fault.message
+
+
+# Whatever comes
+
+
+def anything(chance: random.Random, depth: int = 0) -> Any:
+    """A value of JSON, of the kinds and names that completions are made of."""
+    words = ["stop", "data: x", "</think>", "拘役", "\ud800", "\0", "", "text", "refusal", "tool_use", "0"]
+    numbers = [0, -1, 7, 1e300, 10**30, float("nan"), float("inf"), True, None]
+    kind = chance.randrange(6) if depth < 5 else chance.randrange(2)
+    if kind == 0:
+        return chance.choice(words)
+    if kind == 1:
+        return chance.choice(numbers)
+    if kind == 2:
+        return [anything(chance, depth + 1) for _ in range(chance.randrange(4))]
+    names = [
+        *("choices", "message", "delta", "content", "text", "type", "refusal", "reasoning", "tool_calls"),
+        *("function", "function_call", "arguments", "input", "finish_reason", "error", "code", "usage"),
+        *("index", "id", "model", "content_filter_results", "prompt_filter_results", "filtered", "value"),
+        *("promptFeedback", "blockReason", "base_resp", "status_msg", "parts", "thinking", "json"),
+    ]
+    return {chance.choice(names): anything(chance, depth + 1) for _ in range(chance.randrange(1, 6))}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_comes_is_an_answer_or_a_fault(seed: int) -> None:
+    chance = random.Random(seed)
+    types = [
+        "application/json",
+        "text/event-stream",
+        "text/html; charset=gbk",
+        "x; charset=utf-16",
+        "charset=rot13",
+    ]
+    for _ in range(1_500):
+        whole = anything(chance)
+        if chance.random() < 0.7:
+            message = anything(chance) if chance.random() < 0.5 else {"content": anything(chance)}
+            choice = {chance.choice(["message", "delta", "text"]): message, "finish_reason": anything(chance)}
+            whole = {"choices": [choice], **(whole if isinstance(whole, dict) else {})}
+        text = json.dumps(whole, ensure_ascii=chance.random() < 0.5)
+        if chance.random() < 0.3:
+            text = "\n".join(f"data: {text}" for _ in range(chance.randrange(1, 3))) + "\n\n"
+        raw = text.encode(chance.choice(["utf-8", "utf-16", "gbk", "latin-1"]), "replace")
+        if chance.random() < 0.2:
+            at = chance.randrange(len(raw) + 1)
+            raw = raw[:at] + bytes(chance.randrange(256) for _ in range(3)) + raw[at + chance.randrange(3) :]
+        status = chance.choice([200, 200, 200, 400, 429, 500, 302])
+        result = read(status, {"Content-Type": chance.choice(types)}, raw, REDACTOR)
+        if isinstance(result, Answer):
+            assert result.outcome in ("answered", "refused", "empty", "truncated")
+            for text in (result.text, result.reasoning, result.finish_reason, result.model):
+                assert text is None or text.encode() is not None
+                assert text is None or "\0" not in text
