@@ -81,7 +81,7 @@ def _parts(data: str) -> list[str]:
 
 
 def _read(text: str) -> Any:
-    return json.loads(text, strict=False, parse_constant=lambda _: None)
+    return json.loads(text, strict=False, parse_constant=str)
 
 
 def _is_json(text: str) -> bool:

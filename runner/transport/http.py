@@ -101,7 +101,7 @@ class _Line:
 
 
 class HttpTransport:
-    """The way to one address over HTTP."""
+    """The way to one address over HTTP. Needs a running loop."""
 
     def __init__(self, address: Address, redactor: Redactor, names: SharedNames) -> None:
         self._address = address
@@ -110,6 +110,7 @@ class HttpTransport:
         self._names = names
         self._idle: list[_Line] = []
         self._closing: set[asyncio.Task[None]] = set()
+        self._loop = asyncio.get_running_loop()
         self._numbers = itertools.count()
         self._second_replies = SecondReplies()
         self._had_earlier = self._had_second = False
@@ -175,10 +176,10 @@ class HttpTransport:
     async def _exchange(self, line: _Line, body: bytes, exchange: Exchange) -> _Reply:
         address = self._address
         turned: list[bool] = []
-        asyncio.get_running_loop().call_soon(turned.append, True)
+        self._loop.call_soon(turned.append, True)
         async with line.session.post(
             address.url,
-            data=body,
+            data=aiohttp.BytesPayload(body),  # as it would become, without looking for its kind
             headers=address.headers(),
             timeout=address.connect,
             proxy=address.proxy,
@@ -201,7 +202,7 @@ class HttpTransport:
 
     def _leave(self, line: _Line) -> None:
         """Close its connection. Bytes that nobody reads can hold that up, so nobody waits for it."""
-        task = asyncio.get_running_loop().create_task(line.session.close())
+        task = self._loop.create_task(line.session.close())
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 

@@ -131,18 +131,15 @@ def _json(text: str) -> Any:
     """What a text spells out, also with characters that no text may have; None if it is no JSON.
 
     Servers pass on half of a surrogate pair or a bare control character. The model would write the same
-    again, so that asking again brings nothing: each half becomes U+FFFD.
+    again, so that asking again brings nothing: each half becomes U+FFFD. NaN and Infinity, as some servers
+    write among the log probabilities, become the words.
     """
     if not text.lstrip().startswith(("{", "[", '"')):
         return None
     try:
-        return _without_surrogates(json.loads(text, strict=False, parse_constant=_no_number))
+        return _without_surrogates(json.loads(text, strict=False, parse_constant=str))
     except (ValueError, RecursionError):
         return None
-
-
-def _no_number(_: str) -> None:
-    """NaN and Infinity, as some servers write among the log probabilities, cost an answer nothing."""
 
 
 def _without_surrogates(data: Any) -> Any:
