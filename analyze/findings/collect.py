@@ -167,7 +167,7 @@ class _Builder:
         }
         if self.inference.kind is not None:
             tests[KIND] = _stepped(kind_test(self.cells, self.compared, draws, (*self.seed, 2)))
-        # With several values, orders of answers give a small p in fewer cases than signs do: too few all the same.
+        # With several values, orders of answers have a small p in fewer cases than signs do: still too few.
         enough = confirmatory.minimum_cases()
         joint = {
             name: test.joint

@@ -9,7 +9,8 @@ further tests and values are tested at the level at which the label was confirme
 A test in which so little changed that it could not reject at the level, whatever the signs, takes no part:
 its weight goes to the others, and a label without any other test is none of the family (Tarone, "A modified
 Bonferroni method for discrete data", 1990). How much changed is left alone by the flips and orders that make
-the p, so that this choice costs nothing of their validity.
+the p, so that this choice costs nothing of their validity. A test that compares fewer cases than signs would
+need (`minimum_cases`) takes no part either, though orders of several answers would need fewer.
 """
 
 from __future__ import annotations

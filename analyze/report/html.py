@@ -113,6 +113,7 @@ def render(results: Results) -> str:
         enumerated=ENUMERATED,
         confirmatory=confirmatory.TESTS,
         confirmatory_level=confirmatory.LEVEL,
+        least_cases=confirmatory.minimum_cases(),
     )  # fmt: skip
 
 

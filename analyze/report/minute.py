@@ -219,7 +219,9 @@ class _Writer:
         """The row's own p after the correction, as the table of findings has it."""
         if row.p_adjusted is None:
             return Markup("its p-value is not known")
-        return Markup("p {}").format(self.told(row).number("p_adjusted", numbers.with_sign(row.p_adjusted)))
+        return Markup('<span class="p">p {}</span>').format(
+            self.told(row).number("p_adjusted", numbers.with_sign(row.p_adjusted))
+        )
 
     def interval(self, told: Told) -> Markup:
         """The interval of an effect, and whether the selection is allowed for; why there is none."""
