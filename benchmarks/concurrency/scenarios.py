@@ -93,10 +93,15 @@ def soft_overload(mix: Mapping[str, float], seed: int, beyond: int = 24) -> Figu
 
 
 def rate_limit(
-    per_minute: float, window_s: float | None, seed: int, mix: Mapping[str, float] | None = None
+    per_minute: float,
+    window_s: float | None,
+    seed: int,
+    mix: Mapping[str, float] | None = None,
+    *,
+    tells_when: bool = False,
 ) -> Figures:
     """A limit that no header tells and nothing configures: what is used of it, and refused, after 120 s."""
-    place = World(per_minute=per_minute, window_s=window_s, mix=mix or {})
+    place = World(per_minute=per_minute, window_s=window_s, mix=mix or {}, tells_when=tells_when)
     ours = run(place, seed, int(per_minute * 8), 64, start_of(seed), longest_s=420.0)
     end = min(ours.answers[-1], 420.0)
     share = sum((mix or {}).values())
@@ -194,6 +199,11 @@ def grid() -> dict[str, Scenario]:
         for window in (None, 60.0):
             made[f"{per_minute} a minute, {'window' if window else 'bucket'}"] = (
                 lambda seed, p=per_minute, w=window: rate_limit(p, w, seed)
+            )
+    for per_minute in (10, 60, 600, 6000):
+        for window in (None, 60.0):
+            made[f"{per_minute} a minute, {'window' if window else 'bucket'}, Retry-After"] = (
+                lambda seed, p=per_minute, w=window: rate_limit(p, w, seed, tells_when=True)
             )
     made["600 a minute, window, default mix"] = lambda seed: rate_limit(600, 60.0, seed, MIX)
     made["600 a minute, bucket, default mix"] = lambda seed: rate_limit(600, None, seed, MIX)

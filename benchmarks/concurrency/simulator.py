@@ -55,6 +55,8 @@ class World:
     bursts: tuple[float, float, float] | None = None
     """Mean seconds without and with a burst of failures, and the share that fails in one."""
     retry_after_s: float = 1.0
+    tells_when: bool = False
+    """A refusal for the rate says when there is room."""
     balanced: int = 1
     """So many servers with `capacity` each, behind a balancer that picks one at random."""
 
@@ -92,6 +94,13 @@ class Server:
         elif world.quick and kind != "ok":
             seconds = _INSTANT_S
         return kind, seconds, place
+
+    def room_in(self, now: float) -> float:
+        """Seconds until the rate limit has room for a request."""
+        world = self.world
+        if world.window_s is None:
+            return max(0.0, 1 - self.bucket) / ((world.per_minute or math.inf) / 60)
+        return self.window[0] + world.window_s - now if self.window else 0.0
 
     def leave(self, place: int) -> None:
         """A request that had a place is over."""
@@ -248,7 +257,10 @@ def run(
             if place < 0:
                 log.refused.append(now)
             asked = world.retry_after_s if kind == "429ra" else None
-            slots.failed(slot, sent_at, now, spoke=kind not in ("connect", "reset", "hang"))
+            if place < 0 and world.tells_when:
+                asked = server.room_in(now)
+            spoke = kind not in ("connect", "reset", "hang")
+            slots.failed(slot, sent_at, now, spoke=spoke, retry_after=asked)
             wait = backoff_s(tries + 1, chance) if asked is None else asked
             heapq.heappush(again, (now + wait, tries + 1))
     log.left, log.end = queries - len(log.answers), now

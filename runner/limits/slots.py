@@ -113,6 +113,8 @@ class Slots:
         self._run = 0
         self._told: float | None = None
         """When to come back, where each failure of the run said so."""
+        self._sent_away = False
+        """The outage began with replies that each said when to come back."""
         self._before = start
         self.shut_at = now
         """When the last outage began."""
@@ -254,6 +256,7 @@ class Slots:
         self.outage = True
         self._before, self.shut_at, self.in_play = max(1, self.in_play), now, 0
         self._refused_probes = 0
+        self._sent_away = self._told is not None and self._told - now > FIRST_PROBE_S
         self._probe_s = min(FIRST_PROBE_S, LONGEST_PROBE_S)
         self._probe_at = now + self._probe_s if self._told is None else max(self._told, now)
         self._state = [State.REST] * self.most
@@ -314,8 +317,8 @@ class Slots:
     def _recover(self, now: float) -> None:
         self.outage = False
         self._trials = float(max(1, self._before // 2))
-        if self._refused_probes:
-            long = self._refused_probes >= 3 and now - self.shut_at > RATE_LIMIT_S
+        if self._refused_probes or self._sent_away:
+            long = (self._refused_probes >= 3 or self._sent_away) and now - self.shut_at > RATE_LIMIT_S
             self._recoveries.append((now, self._answers, long))
             self._learn_rate(now)
         self.level.begin(now, self._latency, self._before)

@@ -85,6 +85,14 @@ def test_a_rate_limit_that_nothing_tells_of_is_found(per_minute, window_s):
     assert max(one["refused"] for one in found) < 0.12
 
 
+@pytest.mark.parametrize("window_s", [None, 60.0])
+@pytest.mark.parametrize("per_minute", [60, 600, 6000])
+def test_so_is_one_whose_refusals_say_when_there_is_room(per_minute, window_s):
+    found = [scenarios.rate_limit(per_minute, window_s, seed, tells_when=True) for seed in SEEDS]
+    assert median(found, "used") >= 0.85
+    assert median(found, "refused") < 0.2
+
+
 @pytest.mark.parametrize("kind", ["connect", "503"])
 @pytest.mark.parametrize("mix", ["no failures", "default mix"])
 def test_an_outage_is_probed_and_its_end_is_found_at_once(mix, kind):
