@@ -15,7 +15,7 @@ import duckdb
 
 from analyze import configurations, freshness
 from analyze.configurations import Configuration
-from analyze.findings import Finding, codes, read_findings
+from analyze.findings import Finding, codes, read_findings, read_pending
 from analyze.frame import HoldsConnection, connection_of
 from analyze.pairs import Pair, pairs
 from analyze.report import data_flow, extra_tables, undefined_values
@@ -127,7 +127,9 @@ class _Reader:
             study_id=str(rows[0][0]) if rows else "",
             study_name=study_name,
             audits=audits,
-            further=_chosen(extra_tables.read(self.connection, self.texts), chosen),
+            further=extra_tables.with_kinds(
+                _chosen(extra_tables.read(self.connection, self.texts), chosen), audits, self.specs.frame.unit
+            ),
             outdated=self._outdated(chosen, audits),
             unanalysed=self._unanalysed(audits, models, names, collections),
         )
@@ -347,6 +349,10 @@ class _Reader:
         returned: dict[tuple[str, str], dict[str, int]] = {}
         for collection, key, name, answers in self._fetch("returned"):
             returned.setdefault((collection, key), {})[name] = answers
+        pending: dict[tuple[str, str], int] = {}
+        for begun in read_pending(self.connection):
+            cell = (begun.collection, begun.model_key)
+            pending[cell] = pending.get(cell, 0) + begun.pending
         audits = []
         for number, row in enumerate(rows, 1):
             collection, key, model, temperature, kind, first_at, last_at, repeats, documents = row
@@ -369,6 +375,7 @@ class _Reader:
                     asked=asked.get((collection, key), 0),
                     ended=tuple(ended.get((collection, key), [])),
                     readings=tuple(readings[collection, key]),
+                    pending=pending.get((collection, key), 0),
                     returned=returned.get((collection, key), {}),
                 )
             )

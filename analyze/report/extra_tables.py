@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 
+from analyze.findings import codes
 from analyze.report import undefined_values
 from analyze.report.shapes import IMPORTED, Audit, Design, Reading, Results
 from analyze.report.sheets import SPARE, USEFUL, Column, Kind, Sheet
@@ -119,6 +120,32 @@ def read(connection: duckdb.DuckDBPyConnection, texts: Texts) -> dict[str, tuple
         if rows:
             found[shown.name] = rows
     return found
+
+
+def with_kinds(
+    found: Mapping[str, tuple[Row, ...]], audits: Sequence[Audit], unit: str
+) -> dict[str, tuple[Row, ...]]:
+    """The tables with verdicts that do not say "no change" of a value under which the kind of answer changes.
+
+    A verdict is on the amount alone; an acquittal in the place of a fine leaves that where it is.
+    """
+    changed = {
+        (audit.collection, audit.model_key, reading.coding, row.label, row.value): row.n_changed
+        for audit in audits
+        for reading in audit.readings
+        for row in reading.findings
+        if row.outcome == codes.KIND and row.scope == codes.VALUE and row.n_changed
+    }
+    key = ("collection", "model_key", "coding", "label", "value")
+    return {
+        name: tuple(
+            {**row, "verdict": f"on {unit} alone: {row['verdict']}; the kind of answer changes"}
+            if row.get("verdict") and tuple(row[part] for part in key) in changed
+            else row
+            for row in rows
+        )
+        for name, rows in found.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)

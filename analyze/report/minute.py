@@ -19,7 +19,7 @@ from analyze.report import conclusions, data_flow, numbers
 from analyze.report.conclusions import Conclusions, LabelFindings
 from analyze.report.figures import figure, metric
 from analyze.report.outcomes import OUTCOMES, Told
-from analyze.report.shapes import Audit, Design, Reading, Results
+from analyze.report.shapes import IMPORTED, Audit, Design, Reading, Results
 
 MOST_LINES = 6
 """Confirmed labels that the minute gives a line each; the table of findings has all."""
@@ -126,7 +126,7 @@ class _Writer:
 
     @property
     def pending(self) -> int:
-        return max(0, self.audit.queries - self.audit.asked)
+        return self.audit.pending
 
     # ---- the verdict
 
@@ -402,11 +402,19 @@ class _Writer:
                     figure(total / rows, numbers.percent(total / rows), f"{at}/missing_share"), kinds,
                 )
             )  # fmt: skip
+        unknown = max(0, self.audit.queries - self.audit.asked)
+        if self.audit.kind == IMPORTED and unknown:
+            said.append(
+                Markup("{} of {} queries have no answer in what was imported.").format(
+                    figure(unknown, numbers.count(unknown), "derived/unknown"),
+                    figure(self.audit.queries, numbers.count(self.audit.queries), "derived/queries"),
+                )
+            )
         if self.pending:
             said.append(
-                Markup("{} of {} queries have not been asked yet.").format(
+                Markup("{} {} not been asked yet.").format(
                     figure(self.pending, numbers.count(self.pending), "derived/pending"),
-                    figure(self.audit.queries, numbers.count(self.audit.queries), "derived/queries"),
+                    "query has" if self.pending == 1 else "queries have",
                 )
             )
         failed = [

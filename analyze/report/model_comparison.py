@@ -90,7 +90,7 @@ def _compared(audit: Audit) -> Compared:
         ),
         pairs=conclusions.pairs(audit.main),
         missing=1 - usable / rows if rows else None,
-        pending=max(0, audit.queries - audit.asked),
+        pending=audit.pending,
     )
 
 
@@ -120,10 +120,11 @@ def _notes(results: Results, rows: Sequence[Compared], same: bool) -> list[Marku
         said.append(
             Markup(
                 "The models are not ranked: they were not compared on the same pairs of answers ({} to {} "
-                "pairs a model)."
+                "pairs a model). Their effects on the {} that all of them have stand under Labels and models."
             ).format(
                 figure(pairs[0], numbers.count(pairs[0]), "derived/least_pairs"),
                 figure(pairs[-1], numbers.count(pairs[-1]), "derived/most_pairs"),
+                results.texts.documents,
             )
         )
     family = max((row.found.family for row in rows), default=0)

@@ -198,6 +198,8 @@ class Audit:
     """Queries with an end, whatever it was."""
     ended: tuple[Ended, ...]
     readings: tuple[Reading, ...]
+    pending: int = 0
+    """Queries still to be asked, over all repeats begun; none where others asked them."""
     returned: Mapping[str, int] = field(default_factory=dict)
     """How often which model's name came back with an answer."""
 

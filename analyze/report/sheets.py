@@ -222,7 +222,7 @@ def _model_row(results: Results, audit: Audit, reading: Reading, groups: Sequenc
         audit.model, audit.apart, audit.model_key, audit.temperature, audit.kind, audit.collection,
         reading.coding, audit.documents, audit.queries, audit.asked,
         *(counted.get(outcome, 0) for outcome in outcomes(results)),
-        max(0, audit.queries - audit.asked),
+        audit.pending,
         len(found.confirmed) if found.labels else None,
         found.tested if found.labels else None,
         len(found.labels) if found.labels else None,

@@ -63,6 +63,8 @@ class Made:
     repeats: int = 1
     crimes: Sequence[str] = ("盗窃罪",)
     """Taken in turn."""
+    kind: str = "imported"
+    """Of the models: whether others asked, or this study did."""
 
 
 @dataclass
@@ -128,6 +130,7 @@ def make(made: Made, folder: Path) -> store.Study:
                 json.dumps(rows, ensure_ascii=False), encoding="utf-8"
             )
         import_published(study, own, model=name, documents=documents)
+    study.connection.execute("UPDATE models SET kind = ?", [made.kind])
     return study
 
 

@@ -185,8 +185,21 @@ CASES = (
     ),
     Case(
         "half asked",
+        Made({"m": some_asked, "n": planted}, kind="api"),
+        (
+            "So far: ",
+            "The models are not ranked: they were not compared on the same pairs of answers (36 to 90 pairs",
+            "72 queries have not been asked yet.",
+        ),
+    ),
+    Case(
+        "half imported",
         Made({"m": some_asked, "n": planted}),
-        ("So far: ", "The models are not ranked: they were not compared on the same pairs of answers"),
+        (
+            "The models are not ranked: they were not compared on the same pairs of answers (36 to 90 pairs",
+            "72 of 120 queries have no answer in what was imported.",
+        ),
+        never=("So far: ", "not been asked yet."),
     ),
     Case(
         "one refusing value",
