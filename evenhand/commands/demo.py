@@ -97,7 +97,11 @@ def _simulated(out: Console, db: Path, folder: Path) -> None:
 
     script = Script(
         seed=SEED,
-        biases=(Bias("defendant_religion", "伊斯兰教", probability=0.8), Bias("online_broadcast", "是")),
+        # One bias that thirty cases confirm among 65 labels, and one that they do not.
+        biases=(
+            Bias("defendant_religion", "伊斯兰教", probability=0.9, steps=2),
+            Bias("online_broadcast", "是"),
+        ),
     )
     out.rule("Evenhand demo: a scripted judge with a planted bias")
     _go(out, db, folder, model="scripted-judge", build={}, settings={"temperature": 0.0}, script=script)
