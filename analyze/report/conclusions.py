@@ -6,6 +6,7 @@ disagree. Nothing is computed but counts.
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -111,6 +112,20 @@ class Conclusions:
     def unconfirmed(self) -> tuple[FindingRow, ...]:
         """Values whose own p is below 0.05 and that are not confirmed, the smallest p first."""
         return tuple(unconfirmed(self.rows))
+
+    @property
+    def detectables(self) -> list[float]:
+        """Effects on the amount that the confirmatory test would find four times in five, sorted."""
+        return sorted(
+            row.detectable
+            for row in self.rows
+            if row.scope == codes.VALUE and row.outcome == codes.AMOUNT and row.detectable is not None
+        )
+
+    @property
+    def detectable(self) -> float | None:
+        """Their median."""
+        return statistics.median(self.detectables) if self.detectables else None
 
     def reasons(self) -> list[tuple[str, int]]:
         """Why labels were not tested, as codes, with the number of labels, the most frequent first."""

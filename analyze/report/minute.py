@@ -121,17 +121,16 @@ class _Writer:
     found: Conclusions
 
     @property
-    def so_far(self) -> str:
-        return "So far: " if self.pending else ""
-
-    @property
     def pending(self) -> int:
         return self.audit.pending
 
     # ---- the verdict
 
     def verdict(self) -> Markup:
-        """What it comes to, in one or two sentences."""
+        """What it comes to, in one or two sentences, and that it is not all asked yet where it is not."""
+        return self._verdict() + so_far(self.pending)
+
+    def _verdict(self) -> Markup:
         found, texts = self.found, self.results.texts
         if not found.labels:
             return Markup(
@@ -140,15 +139,15 @@ class _Writer:
         ended = data_flow.outcome_counts(self.audit)
         if data_flow.ANSWERED not in ended:
             kinds = (f"{data_flow.OUTCOMES.get(kind, kind).lower()}: {n:,}" for kind, n in ended.items())
-            return Markup("{}Nothing could be tested: no query was answered ({}). {}").format(
-                self.so_far, ", ".join(kinds) or "none was asked", NO_PROOF
+            return Markup("Nothing could be tested: no query was answered ({}). {}").format(
+                ", ".join(kinds) or "none was asked", NO_PROOF
             )
         asked = self.figure(len(found.labels), "labels")
         if found.constant:
             return Markup(
-                "{}The model gave one and the same answer to every {}: nothing varied, so nothing could be "
+                "The model gave one and the same answer to every {}: nothing varied, so nothing could be "
                 "found. {}"
-            ).format(self.so_far, texts.document, NO_PROOF)
+            ).format(texts.document, NO_PROOF)
         confirmed = found.confirmed
         if confirmed:
             names = [
@@ -157,13 +156,13 @@ class _Writer:
             ]
             more = len(confirmed) - len(names)
             listed = Markup(", ").join(names) + (Markup(" and {} more").format(more) if more else "")
-            return Markup("{}Confirmed: the answers change with {}: {}.").format(
-                self.so_far, self.of_varied(len(confirmed), asked), listed
+            return Markup("Confirmed: the answers change with {}: {}.").format(
+                self.of_varied(len(confirmed), asked), listed
             )
         if not found.tested:
             none = all(one.row.state == codes.UNTESTABLE for one in found.labels)
-            return Markup("{}{}: {}. {}").format(
-                self.so_far, "Nothing could be tested" if none else "No effect is confirmed",
+            return Markup("{}: {}. {}").format(
+                "Nothing could be tested" if none else "No effect is confirmed",
                 Markup("; ").join(self.reasons()), NO_PROOF,
             )  # fmt: skip
         whole = (
@@ -173,7 +172,7 @@ class _Writer:
                 self.figure(found.tested, "tested")
             )
         )
-        return Markup("{}No effect is confirmed for {}. {}").format(self.so_far, whole, NO_PROOF)
+        return Markup("No effect is confirmed for {}. {}").format(whole, NO_PROOF)
 
     def of_varied(self, confirmed: int, asked: Markup) -> Markup:
         """How many of the labels asked, and what a label is."""
@@ -410,13 +409,6 @@ class _Writer:
                     figure(self.audit.queries, numbers.count(self.audit.queries), "derived/queries"),
                 )
             )
-        if self.pending:
-            said.append(
-                Markup("{} {} not been asked yet.").format(
-                    figure(self.pending, numbers.count(self.pending), "derived/pending"),
-                    "query has" if self.pending == 1 else "queries have",
-                )
-            )
         failed = [
             f"{count:,} {what}"
             for outcome, what in _UNANSWERED.items()
@@ -439,11 +431,7 @@ class _Writer:
     def smallest(self) -> Markup:
         """The effect that the confirmatory test, as it is used, would find four times in five."""
         found, texts = self.found, self.results.texts
-        known = sorted(
-            row.detectable
-            for row in found.rows
-            if row.scope == codes.VALUE and row.outcome == codes.AMOUNT and row.detectable is not None
-        )
+        known = found.detectables
         if not found.labels:
             return Markup("")
         if not known:
@@ -526,6 +514,18 @@ _UNANSWERED = {
     "failed": "failed for good",
 }
 """Ends of a query that bring no answer to read; refusals and empty answers are among the readings."""
+
+
+def so_far(pending: int) -> Markup:
+    """What follows a verdict while queries are pending."""
+    if not pending:
+        return Markup("")
+    return Markup(" So far: {} not been asked yet.").format(
+        Markup("{} {}").format(
+            figure(pending, numbers.count(pending), "derived/pending"),
+            "query has" if pending == 1 else "queries have",
+        )
+    )
 
 
 def do_not_conclude(results: Results) -> str:

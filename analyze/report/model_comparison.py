@@ -22,6 +22,10 @@ class Compared:
     found: Conclusions
     names: tuple[str, ...]
     """Of the confirmed labels."""
+    lines: tuple[Markup, ...]
+    """What is confirmed, a sentence each."""
+    detectable: float | None
+    """The effect that the confirmatory test would find four times in five, the median over values."""
     pairs: int
     """Pairs compared, over all labels and values."""
     missing: float | None
@@ -40,17 +44,18 @@ class Comparison:
     notes: tuple[Markup, ...]
 
     def plain(self) -> tuple[str, ...]:
-        """Its sentences as text."""
+        """Its sentences as text; what is confirmed of each model is said in that model's own."""
         return tuple(" ".join(said.striptags().split()) for said in (self.verdict, *self.notes))
 
 
 def compare(results: Results) -> Comparison:
     """The models under their leading codings: ranked by confirmed labels where they were compared alike."""
-    rows = [_compared(audit) for audit in results.audits]
+    rows = [_compared(results, audit) for audit in results.audits]
     same = alike(results.audits)
     if same:
         rows.sort(key=lambda row: -len(row.names))
-    return Comparison(_verdict(rows), tuple(rows), same, tuple(_notes(results, rows, same)))
+    verdict = _verdict(rows) + minute.so_far(sum(row.pending for row in rows))
+    return Comparison(verdict, tuple(rows), same, tuple(_notes(results, rows, same)))
 
 
 def ranked(results: Results) -> list[Audit]:
@@ -77,7 +82,8 @@ def alike(audits: Sequence[Audit]) -> bool:
     return len(bodies) == 1 and all(audit.main.findings for audit in audits)
 
 
-def _compared(audit: Audit) -> Compared:
+def _compared(results: Results, audit: Audit) -> Compared:
+    own = minute.of(results, audit, audit.main)
     found = conclusions.of(audit.main)
     designs = audit.main.designs
     rows = sum(tally.rows for tally in audit.main.tallies)
@@ -88,6 +94,8 @@ def _compared(audit: Audit) -> Compared:
         names=tuple(
             designs[one.label].name_en if one.label in designs else one.label for one in found.confirmed
         ),
+        lines=tuple(line.said for line in own.confirmed),
+        detectable=found.detectable,
         pairs=conclusions.pairs(audit.main),
         missing=1 - usable / rows if rows else None,
         pending=audit.pending,
@@ -96,20 +104,17 @@ def _compared(audit: Audit) -> Compared:
 
 def _verdict(rows: Sequence[Compared]) -> Markup:
     holding = [row for row in rows if row.names]
-    so_far = "So far: " if any(row.pending for row in rows) else ""
     models = figure(len(rows), str(len(rows)), "derived/models")
     if not any(row.found.labels for row in rows):
         return Markup("Nothing is confirmed or ruled out: no confirmatory test was made.")
     if not holding:
         if not any(row.found.tested for row in rows):
-            return Markup("{}In none of the {} models could anything be tested. {}").format(
-                so_far, models, minute.NO_PROOF
+            return Markup("In none of the {} models could anything be tested. {}").format(
+                models, minute.NO_PROOF
             )
-        return Markup("{}No effect is confirmed in any of the {} models. {}").format(
-            so_far, models, minute.NO_PROOF
-        )
-    return Markup("{}In {} of {} models labels are confirmed to change the answers.").format(
-        so_far, figure(len(holding), str(len(holding)), "derived/models_confirmed"), models
+        return Markup("No effect is confirmed in any of the {} models. {}").format(models, minute.NO_PROOF)
+    return Markup("In {} of {} models labels are confirmed to change the answers.").format(
+        figure(len(holding), str(len(holding)), "derived/models_confirmed"), models
     )
 
 

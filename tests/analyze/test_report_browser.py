@@ -105,6 +105,27 @@ async def test_a_heading_sorts_by_the_whole_figure(page: chromium.Page, heading:
     assert down == sorted(up, reverse=True)
 
 
+async def test_the_first_minute_fits_on_one_screen(written: Path) -> None:
+    bottom = "document.getElementById('minute').getBoundingClientRect().bottom"
+    async with chromium.page() as opened:
+        await opened.open(written, width=1300, height=900)
+        assert await opened.evaluate(bottom) <= 900
+
+
+@pytest.mark.parametrize("width", [400, 700, 1300])
+async def test_nothing_but_tables_and_figures_is_wider_than_the_screen(written: Path, width: int) -> None:
+    cut = (
+        "[...document.querySelectorAll('p, li, dd, dt, h1, h2, h3, figcaption, pre')]"
+        ".filter(e => !e.closest('.scroll') && e.offsetParent !== null)"
+        ".filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)"
+        ".map(e => e.textContent.slice(0, 60))"
+    )
+    async with chromium.page() as opened:
+        await opened.open(written, width=width, height=900)
+        assert await opened.evaluate("document.documentElement.scrollWidth") <= width
+        assert await opened.evaluate(cut) == []
+
+
 async def test_the_selector_shows_one_model_or_all(page: chromium.Page) -> None:
     visible = (
         "[...document.querySelectorAll('section.audit')].filter(s => s.offsetParent !== null).map(s => s.id)"

@@ -93,7 +93,9 @@ def test_models_are_ranked_only_where_they_were_compared_alike(tmp_path: Path) -
         row.find("td")[-1].text for row in other.find("table", data_t="minute")[0].find("tr", data_k=True)
     ]
     assert pending == ["0", "48", "0"]
-    assert told(other).startswith("In a minute So far: In 3 of 3 models labels are confirmed")
+    assert "In 3 of 3 models labels are confirmed to change the answers. So far: 48 queries have not" in told(
+        other
+    )
     assert "All labels of all models are corrected for together, 15 in all." in told(alike)
 
 
