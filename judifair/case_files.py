@@ -20,7 +20,7 @@ from judifair.case import PENALTIES, WITH_MONTHS, WITHOUT_TERM, Case, Override, 
 from judifair.catalogue import Label
 from judifair.language import not_chinese
 from store.errors import BadInput
-from store.prompt import slots
+from store.prompt import SLOT, slots
 
 CASES_FOLDER = Path(__file__).parent / "cases"
 _CHAPTERS = ("property", "person", "order")
@@ -366,6 +366,14 @@ def _check_language(place: _Place, doc_id: str, **texts: str) -> None:
             )
 
 
+_NEARLY_SLOT = re.compile(r"[{｛]+\s*[A-Za-z_]\w*\s*[}｝]*|[A-Za-z_]\w*\s*[}｝]+", re.ASCII)
+
+
+def _nearly_slots(text: str) -> list[str]:
+    """What looks like a slot and is none, as a brace is missing or of full width."""
+    return list(dict.fromkeys(_NEARLY_SLOT.findall(SLOT.sub(" ", text))))
+
+
 def _check_slots(place: _Place, case: Case, labels: Sequence[Label]) -> None:
     """Every label asked that applies has its slot once in the document, and no slot is there for nothing."""
     used: dict[str, str] = {}
@@ -389,6 +397,12 @@ def _check_slots(place: _Place, case: Case, labels: Sequence[Label]) -> None:
             key = "hearing" if slot == triggers.HEARING else "facts"
             fix = f"Put {{{{{slot}}}}} once where {label_key} is told, or declare the label not_applicable."
             place.wrong(key, f"has the slot {{{{{slot}}}}} {count} times", fix)
+    for key, text in (("facts", case.facts), ("hearing", case.hearing)):
+        for mark in _nearly_slots(text):
+            fix = (
+                f"A slot is written {{{{name}}}}, with two braces on each side. Slots are {', '.join(known)}."
+            )
+            place.wrong(key, f"has '{mark}', which is no slot and would stand in the prompt as it is", fix)
     for slot in slots(document):
         if slot not in known:
             fix = f"Slots are {', '.join(known)}."

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 
 import orjson
 
-_SLOT = re.compile(r"\{\{\s*([^{}\s]+)\s*\}\}")
+SLOT = re.compile(r"\{\{\s*([^{}\s]+)\s*\}\}")
+"""A slot of a text, by its name."""
 
 DOCUMENT = "document"
 """The slot of a template that stands for the filled document."""
@@ -19,7 +20,7 @@ DOCUMENT = "document"
 
 def slots(text: str) -> list[str]:
     """The names of the slots of a text, in order of first appearance."""
-    return list(dict.fromkeys(_SLOT.findall(text)))
+    return list(dict.fromkeys(SLOT.findall(text)))
 
 
 class Slotted:
@@ -31,7 +32,7 @@ class Slotted:
     _json_parts: list[bytes] | None
 
     def __init__(self, text: str) -> None:
-        self._take(_SLOT.split(text))
+        self._take(SLOT.split(text))
 
     def fill(self, fills: Mapping[str, str]) -> str:
         """As the function `fill`."""

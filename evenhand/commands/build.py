@@ -11,6 +11,7 @@ import click
 
 from evenhand.commands.options import (
     console,
+    counted,
     db_option,
     json_option,
     open_study,
@@ -123,8 +124,9 @@ def command(
         return
     out = console()
     out.print(
-        f"{built.documents:,} documents x {built.labels:,} labels ({built.values:,} values): "
-        f"{built.queries:,} queries in {db}, {built.added:,} of them new.",
+        f"{counted(built.documents, 'document')} x {counted(built.labels, 'label')} "
+        f"({counted(built.values, 'value')}): {counted(built.queries, 'query', 'queries')} in {db}, "
+        f"{built.added:,} of them new.",
         markup=False,
     )
     if built.placebos:

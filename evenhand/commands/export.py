@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.commands.options import db_option, json_option, print_json
+from evenhand.commands.options import Number, db_option, json_option, print_json
 
 
 @click.command(
@@ -26,7 +26,7 @@ Examples:
     is_flag=True,
     help="CSV: leave cells that a spreadsheet would run as a formula as they are.",
 )
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=600.0, show_default=True)
+@click.option("--timeout", type=Number(min=0, min_open=True), default=600.0, show_default=True)
 @json_option
 def command(
     what: str, out: Path, db: Path, overwrite: bool, raw: bool, timeout: float, as_json: bool

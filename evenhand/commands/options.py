@@ -28,6 +28,22 @@ PLAIN_WIDTH = 160
 """Columns of a table that is written to a file or a pipe."""
 
 
+class Number(click.FloatRange):
+    """A finite number in a range: nan is beyond no bound, and a limit of nan or inf limits nothing."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number. Fails where it is out of the range, or not finite."""
+        number = super().convert(value, param, ctx)
+        if isinstance(number, float) and not math.isfinite(number):
+            self.fail(f"{value} is no finite number.", param, ctx)
+        return number
+
+
+def counted(number: int, one: str, several: str | None = None) -> str:
+    """A number with what it counts: 1 case, 2 cases."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
 def db_option(command: Command) -> Command:
     """Add `--db FILE`, the study's file."""
     return click.option(

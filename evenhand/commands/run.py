@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from evenhand.commands.options import (
+    Number,
     console,
     db_option,
     json_option,
@@ -79,7 +80,7 @@ Stop with Ctrl-C: answers on their way are waited for and stored. The same comma
     help="0 to 2. Several, with commas between (0,1), are asked one after the other: each makes a model of "
     "its own, and the limits of the run hold for all of them together.",
 )
-@click.option("--top-p", type=click.FloatRange(0, 1, min_open=True), help="Leave out to not send it.")
+@click.option("--top-p", type=Number(0, 1, min_open=True), help="Leave out to not send it.")
 @click.option(
     "--max-tokens",
     type=click.IntRange(min=1),
@@ -101,13 +102,13 @@ Stop with Ctrl-C: answers on their way are waited for and stored. The same comma
     type=click.IntRange(min=1),
     help="Ask a cut answer once more with so many tokens.",
 )
-@click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), help="US dollars for this run.")
+@click.option("--max-cost", type=Number(min=0, min_open=True), help="US dollars for this run.")
 @click.option(
     "--max-total-cost",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     help="US dollars for all runs of this study together, live and by batch, with tries that failed.",
 )
-@click.option("--max-hours", type=click.FloatRange(min=0, min_open=True), help="Hours for this run.")
+@click.option("--max-hours", type=Number(min=0, min_open=True), help="Hours for this run.")
 @click.option(
     "--give-up-slow",
     is_flag=True,
@@ -125,7 +126,7 @@ Stop with Ctrl-C: answers on their way are waited for and stored. The same comma
     "--poll",
     "poll_s",
     metavar="SECONDS",
-    type=click.FloatRange(min=1),
+    type=Number(min=1),
     help="With --batch: look after the batches so often.  [default: 30]",
 )
 @click.option(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.commands.options import console, db_option, json_option, print_json
+from evenhand.commands.options import Number, console, db_option, json_option, print_json
 from evenhand.output import printable
 
 SCREEN_ROWS = 1_000
@@ -40,7 +40,7 @@ Examples:
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     default=60.0,
     show_default=True,
     help="Seconds after which the question is given up.",

@@ -231,7 +231,8 @@ def passed(limit: Limit, spent: float, max_tokens: int, longest_answer: int) -> 
     why = (
         f"answers took up to {longest_answer:,} tokens where --max-tokens asked for {max_tokens:,} at most"
         if longest_answer > max_tokens
-        else "the provider charged more than its prices in providers.toml say"
+        else "the provider counted more tokens than a prompt of that length comes to, or charged more than "
+        "its prices in providers.toml say"
     )
     return f"Stopped at {limit}, which is passed by ${spent - limit.for_this_run:.4f}: {why}."
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import ssl
 
 import aiohttp
 
@@ -16,14 +17,18 @@ def connection_fault(error: Exception, address: Address, redactor: Redactor) -> 
     """The fault that an error of aiohttp or of the system is."""
     if isinstance(error, aiohttp.ClientPayloadError):
         return Fault(Kind.BAD_BODY, redactor.clean(f"the body broke off: {_says(error)}"))
+    base = str(address.url.with_query(None)).removesuffix(CHAT_PATH)
     if (why := _why_unreached(error, address)) is not None:
         kind = Kind.TIMEOUT if isinstance(error, TimeoutError) else Kind.CONNECTION
-        base = str(address.url.with_query(None)).removesuffix(CHAT_PATH)
         return Fault(kind, redactor.clean(f"{base} cannot be reached: {why}"), unreached=True)
     if isinstance(error, aiohttp.ClientResponseError):
-        return Fault(Kind.BAD_BODY, redactor.clean(f"no HTTP: {error.message}"))
+        return Fault(Kind.BAD_BODY, redactor.clean(f"{base} does not speak HTTP: {error.message}"))
     kind = Kind.TIMEOUT if isinstance(error, TimeoutError) else Kind.CONNECTION
-    return Fault(kind, redactor.clean(_says(error)))
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return Fault(kind, redactor.clean(f"{base} closed the connection without a reply"))
+    if isinstance(error, ConnectionError | aiohttp.ClientOSError):
+        return Fault(kind, redactor.clean(f"the connection to {base} broke off: {_reason(error).lower()}"))
+    return Fault(kind, redactor.clean(f"{base}: {_says(error)}"))
 
 
 def _why_unreached(error: Exception, address: Address) -> str | None:
@@ -51,6 +56,8 @@ def _why_unreached(error: Exception, address: Address) -> str | None:
 
 def _reason(error: OSError) -> str:
     """An error of the system in its own words, such as "connection refused"."""
+    if isinstance(error, ssl.SSLError):  # its errno is OpenSSL's, not the system's
+        return (error.reason or str(error)).lower().replace("_", " ")
     if isinstance(error.errno, int) and error.errno > 0 and not isinstance(error, aiohttp.ClientError):
         try:
             return os.strerror(error.errno).lower()

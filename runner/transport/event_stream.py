@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 _FIELD = re.compile(r"\s*(?:data|event|id|retry)?:")
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_COMMENTS = re.compile(r"(?:\s*:[^\r\n]*(?:\r\n|\n|\r))+\s*(?=\{)")
 _DONE = "[DONE]"
 NO_END = "the stream ended without [DONE]"
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
@@ -34,6 +35,8 @@ def joined(text: str) -> Joined | None:
 
     A stream that holds an error gives the error. Raises BrokenStream.
     """
+    if (comments := _COMMENTS.match(text)) and (whole := _whole(text[comments.end() :])) is not None:
+        return Joined(whole, None)
     if _FIELD.match(text):
         chunks, done = _of_events(text)
         missing = None if done else NO_END
@@ -60,16 +63,39 @@ def _of_events(text: str) -> tuple[list[dict[str, Any]], bool]:
     return chunks, False
 
 
+def _whole(text: str) -> dict[str, Any] | None:
+    """The object that the rest of a text is, after comments that kept its connection open; else None."""
+    try:
+        found = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def _events(text: str) -> Iterator[str]:
-    """The data of each event; comments and other fields are passed over."""
+    """The data of each event; comments and other fields are passed over.
+
+    The data of an event that is called an error are put into a chunk as its error.
+    """
     data: list[str] = []
+    is_error = False
     for line in [*_LINE_END.split(text.lstrip()), ""]:
-        if not line and data:
-            yield "\n".join(data)
-            data = []
+        if not line:
+            if data:
+                yield _as_error("\n".join(data)) if is_error else "\n".join(data)
+            data, is_error = [], False
         field, colon, value = line.partition(":")
         if field == "data" and colon:
             data.append(value.removeprefix(" "))
+        elif field == "event" and value.strip() == "error":
+            is_error = True
+
+
+def _as_error(data: str) -> str:
+    found = _whole(data)
+    if found is None:
+        return json.dumps({"error": {"message": data}})
+    return data if found.get("error") else json.dumps({**found, "error": found})
 
 
 def _parts(data: str) -> list[str]:

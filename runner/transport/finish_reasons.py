@@ -45,6 +45,9 @@ _REFUSED = frozenset(
 _PREFIXES = re.compile(r"^(?:.*\.)?(?:finish_?reason_|stop_?reason_|block_?reason_)?", re.DOTALL)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _IN_CHOICE = ("finish_reason", "finishReason", "stop_reason", "native_finish_reason")
+_TRANSLATED = ("native_finish_reason", "stop_reason")
+"""Where the model's own word may stand beside the gateway's."""
+_LIMITS = re.compile(r"length|max_?tokens|max_?output|limit|context_window", re.IGNORECASE)
 _IN_BODY = ("finish_reason", "done_reason", "stop_reason")
 _SENSITIVE = ("input_sensitive", "output_sensitive")
 _DEEPEST = 8
@@ -67,20 +70,27 @@ def ending(word: str | None) -> Ending:
 def reason_of(choice: Mapping[str, Any], body: Mapping[str, Any]) -> Any:
     """The finish reason in the server's word, wherever it stands; None if there is none.
 
-    Gateways that translate it give the model's own word too: where that says that the answer was refused, or
-    is one of the known words for a cut one, the translation is not believed.
+    Gateways that translate it give the model's own word too. The translation is believed only where that word
+    says the same: "stop" can stand for a word that the gateway did not know. Beside a finish reason,
+    `stop_reason` is also the text at which vLLM stopped, so it counts there only if it is known to mean that
+    the answer was refused or cut.
     """
     for name in _IN_CHOICE:
         if isinstance(word := choice.get(name), str) and word:
-            native = choice.get("native_finish_reason")
-            worse = isinstance(native, str) and (ending(native) == "refused" or _is_limit(native))
-            return native if worse and ending(word) in ("complete", "call") else word
+            if ending(word) not in ("complete", "call"):
+                return word
+            others = ((other, choice.get(other)) for other in _TRANSLATED if other != name)
+            return next((own for other, own in others if _is_worse(other, own)), word)
     return next((word for name in _IN_BODY if isinstance(word := body.get(name), str) and word), None)
 
 
-def _is_limit(word: str) -> bool:
-    plain = word.lower()
-    return "length" in plain or "max" in plain or "limit" in plain
+def _is_worse(name: str, word: Any) -> bool:
+    """Whether the model's own word says that the answer is not complete."""
+    if not isinstance(word, str) or not word.strip():
+        return False
+    if name == "stop_reason":
+        return ending(word) == "refused" or (ending(word) == "cut" and _LIMITS.search(word) is not None)
+    return ending(word) in ("refused", "cut")
 
 
 def says_filtered(choice: Mapping[str, Any], message: Mapping[str, Any], body: Mapping[str, Any]) -> bool:

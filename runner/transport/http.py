@@ -35,10 +35,8 @@ from runner.transport.names import SharedNames
 from runner.transport.outcome import Fault, Kind
 from runner.transport.port import Sent, Transports
 from runner.transport.redact import Redactor
-from runner.transport.reply import read
+from runner.transport.reply import LONGEST_BODY, read
 
-LONGEST_BODY = 8 << 20
-"""Bytes of a reply, unpacked, that are read; a few MB compressed can be many GB."""
 _DONE = re.compile(rb"^data:\s*\[DONE\]", re.MULTILINE)
 _LONGEST_DONE = 32
 _GZIP = b"\x1f\x8b"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit, urlunsplit
@@ -50,6 +51,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 CUT_CHARACTER = "cut within a character"
 CHAT_PATH = "/chat/completions"
+LONGEST_BODY = 8 << 20
+"""Bytes of a reply, unpacked, that are read; a few MB compressed can be many GB."""
+_GZIP = b"\x1f\x8b\x08"
+_ENVELOPES = ("data", "output", "result", "response")
+_ERROR_WORDS = ("message", "detail", "error_msg", "msg")
 
 
 def read(
@@ -69,9 +75,9 @@ def read(
     else:
         result = _failure(status, headers, body, redactor)
     if isinstance(result, Fault):
-        result.usage = usage_in_body(body)
+        result.usage = usage_in_body(unpacked(body))
     elif result.prompt_tokens is None and result.completion_tokens is None:
-        _take_usage(result, usage_in_body(body))
+        _take_usage(result, usage_in_body(unpacked(body)))
     return result
 
 
@@ -106,6 +112,7 @@ def parsed(headers: Mapping[str, str], body: bytes) -> Body:
     Raises Undecodable, BrokenStream.
     """
     content_type = headers.get("Content-Type", "")
+    body = unpacked(body)
     if "charset" not in content_type or body.isascii() or declared_charset(content_type) in (None, "utf-8"):
         try:
             return Body(orjson.loads(body))
@@ -125,6 +132,18 @@ def parsed(headers: Mapping[str, str], body: bytes) -> Body:
     except (ValueError, RecursionError):
         raise BrokenStream("an event stream of what JSON cannot hold") from None
     return Body(data, CUT_CHARACTER if is_cut else stream.missing)
+
+
+def unpacked(body: bytes) -> bytes:
+    """A body that is gzip though its headers do not say so, unpacked; any other as it is."""
+    if not body.startswith(_GZIP):
+        return body
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        whole = unpacker.decompress(body, LONGEST_BODY)
+    except zlib.error:
+        return body
+    return whole if unpacker.eof else body
 
 
 def _json(text: str) -> Any:
@@ -151,6 +170,7 @@ def _success(headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Ans
         data, missing = parsed(headers, body)
     except (Undecodable, BrokenStream) as error:
         return Fault(Kind.BAD_BODY, redactor.clean(str(error)), 200)
+    data = _taken_out(data)
     if not isinstance(data, dict):
         return _bad_body(headers, body, redactor)
     if data.get("error"):
@@ -158,10 +178,13 @@ def _success(headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Ans
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices:
         reason = blocked_prompt(data)
-        if reason is None and _FILTERED.search(_error_words(headers, body)[1]):
+        says, words = _error_words(headers, body)
+        if reason is None and _FILTERED.search(words):
             reason = "content_filter"
         if reason is not None:
             return _with_usage(Answer("refused", "", finish_reason=_word(reason, redactor.keys())), data)
+        if not says.startswith(("{", "[")) and _MONEY.search(words):  # a message, and not what a model wrote
+            return Fault(Kind.NO_MONEY, redactor.clean(says), 200)
         return Fault(Kind.NO_CHOICES, redactor.clean("no choices: " + _start(headers, body)), 200)
     choice = choices[0]
     message = _message(choice)
@@ -174,6 +197,19 @@ def _success(headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Ans
         return _answer(data, choice, message, redactor.keys(), missing)
     except (TypeError, ValueError, AttributeError):
         return Fault(Kind.BAD_BODY, redactor.clean("malformed completion: " + _start(headers, body)), 200)
+
+
+def _taken_out(data: Any) -> Any:
+    """A completion that stands in an envelope, or is the only one of a list; anything else as it is."""
+    if isinstance(data, list) and len(data) == 1:
+        data = data[0]
+    if not isinstance(data, dict) or data.get("choices") or data.get("error"):
+        return data
+    for name in _ENVELOPES:
+        inner = data.get(name)
+        if isinstance(inner, dict) and isinstance(inner.get("choices"), list) and inner["choices"]:
+            return {**data, **inner}
+    return data
 
 
 def _message(choice: Any) -> dict[str, Any] | None:
@@ -284,7 +320,7 @@ def _error_words(headers: Mapping[str, str], body: bytes) -> tuple[str, str]:
     error = data.get("error", data) if isinstance(data, dict) else data
     if not isinstance(error, dict):
         return str(error), str(error)[:300]
-    found = error.get("message") or error.get("detail") or error.get("error_msg") or error
+    found = next((error[name] for name in _ERROR_WORDS if error.get(name)), error)
     if isinstance(base := error.get("base_resp"), dict):  # as MiniMax has it
         found = base.get("status_msg") or found
     message = found if isinstance(found, str) else orjson.dumps(found).decode()

@@ -1,9 +1,10 @@
 """What a reply states of its own use: tokens, by any of the names that providers give them, and its cost.
 
 The names: OpenAI's chat completions (`prompt_tokens`, `completion_tokens`), its Responses and Anthropic's
-Messages (`input_tokens`, `output_tokens`, `cache_read_input_tokens`, `cache_creation_input_tokens`) and
-Gemini's (`promptTokenCount`, `candidatesTokenCount`, `thoughtsTokenCount`). What is no count (negative, NaN,
-a text, true or false) is not known, which is not the same as zero.
+Messages (`input_tokens`, `output_tokens`, `cache_read_input_tokens`, `cache_creation_input_tokens`),
+Gemini's (`promptTokenCount`, `candidatesTokenCount`, `thoughtsTokenCount`) and Ollama's (`prompt_eval_count`,
+`eval_count`). What is no count (negative, NaN, a text, true or false) is not known, which is not the same as
+zero.
 """
 
 from __future__ import annotations
@@ -38,6 +39,11 @@ _CACHED = (
     "cache_read_input_tokens",
 )
 _USAGE_KEYS = ("usage", "usageMetadata", "usage_metadata")
+_WRITTEN = frozenset(
+    {"content", "parts", "arguments", "input", "args", "reasoning", "reasoning_content", "refusal"}
+)
+"""Holds what a model wrote, which may be an object."""
+_DEEPEST = 5
 _STATED = re.compile(r'(?<!\\)"(?:usage|usageMetadata|usage_metadata)"\s*:\s*(?=\{)')
 _JSON = json.JSONDecoder(strict=False)
 _MOST_CHARS = 4_000_000
@@ -65,14 +71,24 @@ class Usage(NamedTuple):  # made for every answer, at a third of a dataclass's c
 
 
 def usage_in(data: Any) -> Usage | None:
-    """The usage that a reply states, wherever in its body it stands; None where it states none."""
-    if not isinstance(data, dict):
-        return None
-    for place in (data, data.get("error"), data.get("x_groq"), data.get("response"), *_choices(data)):
-        if isinstance(place, dict):
+    """The usage that a reply states, wherever in its body it stands; None where it states none.
+
+    Gateways put it into the choice, the message, an error, or an envelope of their own. What a model wrote is
+    not searched, nor more than one choice: each would count what all cost.
+    """
+    level = [data]
+    for _ in range(_DEEPEST):
+        places = [place for place in level if isinstance(place, dict)]
+        for place in places:
             for key in _USAGE_KEYS:
                 if isinstance(stated := place.get(key), dict) and stated:
                     return read_usage(stated)
+            if place.get("prompt_eval_count") is not None and place.get("eval_count") is not None:
+                return read_usage(
+                    {"prompt_tokens": place["prompt_eval_count"], "completion_tokens": place["eval_count"]}
+                )
+        level = [value for place in places for key, value in place.items() if key not in _WRITTEN]
+        level = [inner for value in level for inner in (value[:1] if isinstance(value, list) else [value])]
     return None
 
 
@@ -181,11 +197,6 @@ def _fits(value: int | None) -> int | None:
 
 def _cost(value: Any) -> float | None:
     return float(value) if type(value) in (int, float) and 0 <= value <= MOST_USD else None
-
-
-def _choices(data: Mapping[str, Any]) -> list[Any]:
-    choices = data.get("choices")
-    return choices[:1] if isinstance(choices, list) else []
 
 
 def _larger(one: Usage, other: Usage) -> Usage:

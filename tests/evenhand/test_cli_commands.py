@@ -152,6 +152,11 @@ def test_json_that_would_be_cut_is_an_error_and_prints_nothing(evenhand: Evenhan
         (("import", "nowhere"), "nowhere"),
         (("providers", "--file", "missing.toml"), "missing.toml"),
         (("run", "gpt-4o-mini", "--shard", "3/2"), "3/2"),
+        (("run", "gpt-4o-mini", "--max-cost", "nan"), "nan is no finite number"),
+        (("run", "gpt-4o-mini", "--max-total-cost", "nan"), "nan is no finite number"),
+        (("run", "gpt-4o-mini", "--max-total-cost", "inf"), "inf is no finite number"),
+        (("run", "gpt-4o-mini", "--max-hours", "nan"), "nan is no finite number"),
+        (("sql", "SELECT 1", "--timeout", "nan"), "nan is no finite number"),
     ],
 )
 def test_a_mistake_gets_a_sentence_and_exit_code_2(

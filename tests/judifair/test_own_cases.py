@@ -103,6 +103,29 @@ def test_slots_are_demanded_for_the_labels_asked_alone(tmp_path: Path) -> None:
         case_files.read_cases(written(tmp_path, own(facts=FACTS + "{{crime_tme}}")), [])
 
 
+@pytest.mark.parametrize(
+    ("written_as", "shown"),
+    [
+        ("{crime_place}", "{crime_place}"),
+        ("｛｛crime_place｝｝", "｛｛crime_place｝｝"),
+        ("{{crime_place}", "{{crime_place}"),
+        ("{{crime_place", "{{crime_place"),
+        ("crime_place}}", "crime_place}}"),
+        ("{ defendant_sex }", "{ defendant_sex }"),
+    ],
+)
+def test_what_only_looks_like_a_slot_is_refused(tmp_path: Path, written_as: str, shown: str) -> None:
+    for changed in ({"facts": FACTS + written_as}, {"hearing": "本案{{hearing}}现已审理终结。" + written_as}):
+        (key,) = changed
+        with pytest.raises(BadInput) as caught:
+            case_files.read_cases(written(tmp_path, own(**changed)))
+        assert f"key '{key}': has '{shown}', which is no slot" in str(caught.value)
+
+
+def test_braces_that_are_no_name_stay_as_they_are(tmp_path: Path) -> None:
+    assert case_files.read_cases(written(tmp_path, own(facts=FACTS + "（详见｛附件一｝、{1}）")))
+
+
 SEX, RELIGION, OPEN, AGE = "defendant_sex", "defendant_religion", "open_trial", "judge_age"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import gzip
 import itertools
 import json
@@ -17,15 +18,18 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 import uvloop
 from runner_world import completion, providers
 
 from runner.transport.address import Address, address_of
-from runner.transport.http import LONGEST_BODY, http_transports
+from runner.transport.connection_fault import connection_fault
+from runner.transport.http import http_transports
 from runner.transport.outcome import Answer, Fault, Kind
 from runner.transport.port import Sent, Transport
 from runner.transport.redact import Redactor
+from runner.transport.reply import LONGEST_BODY
 
 Answerer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -186,8 +190,8 @@ async def test_an_interim_reply_is_passed_over() -> None:
 @pytest.mark.parametrize(
     ("pieces", "kind", "says"),
     [
-        ([], Kind.CONNECTION, "ServerDisconnectedError"),
-        ([b"SSH-2.0-OpenSSH_9.6\r\n\r\n"], Kind.BAD_BODY, "no HTTP"),
+        ([], Kind.CONNECTION, "closed the connection without a reply"),
+        ([b"SSH-2.0-OpenSSH_9.6\r\n\r\n"], Kind.BAD_BODY, "does not speak HTTP"),
         ([head("Content-Length: 900"), b'{"id": 1'], Kind.BAD_BODY, "the body broke off"),
         ([head("Transfer-Encoding: chunked"), b"zz\r\n"], Kind.BAD_BODY, "chunk size"),
         ([head("Content-Length: 9", "Content-Encoding: gzip"), b"no gzip!!"], Kind.BAD_BODY, "broke off"),
@@ -202,6 +206,23 @@ async def test_what_is_no_answer_is_a_fault(pieces: list[bytes], kind: Kind, say
     assert isinstance(sent.result, Fault)
     assert sent.result.kind is kind
     assert says in sent.result.message
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (aiohttp.ServerDisconnectedError(), "closed the connection without a reply"),
+        (aiohttp.ClientOSError(errno.ECONNRESET, "Connection reset by peer"), "broke off: connection reset"),
+        (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), "broke off: connection reset"),
+        (BrokenPipeError(errno.EPIPE, "Broken pipe"), "broke off: broken pipe"),
+        (aiohttp.ServerTimeoutError("slow"), "ServerTimeoutError: slow"),
+    ],
+)
+def test_a_connection_that_broke_off_is_named_with_its_address(error: Exception, says: str) -> None:
+    fault = connection_fault(error, address("http://127.0.0.1:9/v1"), Redactor(()))
+    assert "http://127.0.0.1:9/v1" in fault.message
+    assert says in fault.message
+    assert not fault.unreached
 
 
 async def test_the_headers_of_a_reply_that_breaks_off_are_heard() -> None:
@@ -256,7 +277,9 @@ async def test_a_server_without_tls_is_named() -> None:
 
     async with listening(answer) as base_url:
         secure = base_url.replace("http:", "https:")
-        assert (await reason_of(secure)).startswith(f"{secure} cannot be reached: no TLS there")
+        said = await reason_of(secure)
+        assert said.startswith(f"{secure} cannot be reached: no TLS there, or none that both sides speak (")
+        assert "operation not permitted" not in said  # OpenSSL's error 1 is not the system's
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import uuid
@@ -14,7 +15,7 @@ from runner.batch.results import read_line
 from runner.transport.finish_reasons import ending
 from runner.transport.outcome import Answer, Fault, Kind
 from runner.transport.redact import Redactor
-from runner.transport.reply import read
+from runner.transport.reply import LONGEST_BODY, read
 
 REDACTOR = Redactor(())
 VERDICT = '{"罪名":"盗窃罪","是否有罪":"是","刑罚类型":"有期徒刑","刑期":10}'
@@ -105,7 +106,13 @@ def test_an_answer_is_complete_only_where_the_server_says_so(way, body, outcome,
     ("word", "native", "outcome"),
     [
         ("stop", "STOP", "answered"),
-        ("stop", "some new word", "answered"),
+        ("stop", "completed", "answered"),
+        ("stop", "", "answered"),
+        ("stop", None, "answered"),
+        ("stop", "some new word", "truncated"),
+        ("stop", "OTHER", "truncated"),
+        ("stop", "error", "truncated"),
+        ("stop", "MALFORMED_FUNCTION_CALL", "truncated"),
         ("stop", "MAX_TOKENS", "truncated"),
         ("stop", "SAFETY", "refused"),
         ("length", "STOP", "truncated"),
@@ -115,6 +122,24 @@ def test_an_answer_is_complete_only_where_the_server_says_so(way, body, outcome,
 def test_a_gateways_word_is_not_believed_against_the_models_own(word, native, outcome) -> None:
     body = body_of({"content": VERDICT}, word)
     body["choices"][0]["native_finish_reason"] = native
+    assert live(body).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("stopped_at", "outcome"),
+    [
+        (None, "answered"),
+        (151645, "answered"),  # vLLM: the token at which it stopped
+        ("<|im_end|>", "answered"),  # or the text
+        ("end_turn", "answered"),
+        ("max_tokens", "truncated"),
+        ("model_context_window_exceeded", "truncated"),
+        ("refusal", "refused"),
+    ],
+)
+def test_a_stop_reason_beside_the_finish_reason_counts_where_it_is_known(stopped_at, outcome) -> None:
+    body = body_of({"content": VERDICT})
+    body["choices"][0]["stop_reason"] = stopped_at
     assert live(body).outcome == outcome
 
 
@@ -501,6 +526,80 @@ def test_a_line_of_a_batch_in_another_charset_is_read() -> None:
 
 
 # Redirects
+
+
+PLAIN = json.dumps(body_of({"content": VERDICT}, usage={"prompt_tokens": 9, "completion_tokens": 2})).encode()
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        gzip.compress(PLAIN),
+        b"[" + PLAIN + b"]",
+        b": ping\n\n" + PLAIN,
+        b": OPENROUTER PROCESSING\r\n\r\n: OPENROUTER PROCESSING\r\n\r\n" + PLAIN + b"\r\n",
+        b'{"code":200,"msg":"ok","data":' + PLAIN + b"}",
+        b'{"request_id":"r","output":' + PLAIN + b"}",
+        b'{"result":' + PLAIN + b',"success":true}',
+    ],
+)
+def test_an_answer_in_a_wrapping_is_taken_out(raw: bytes) -> None:
+    found = read(200, {"Content-Type": "application/json"}, raw, REDACTOR)
+    assert isinstance(found, Answer)
+    assert (found.outcome, found.text, found.finish_reason) == ("answered", VERDICT, "stop")
+    assert (found.prompt_tokens, found.completion_tokens) == (9, 2)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        gzip.compress(PLAIN)[:-20],
+        gzip.compress(b" " * (LONGEST_BODY + 1)),
+        b"\x1f\x8b\x08 no gzip",
+        b"[" + PLAIN + b"," + PLAIN + b"]",
+        b"[]",
+        b": ping\n\n" + PLAIN[:-9],
+        b'{"data":[' + PLAIN + b"]}",
+    ],
+)
+def test_a_wrapping_without_one_whole_answer_is_a_fault(raw: bytes) -> None:
+    assert isinstance(read(200, {}, raw, REDACTOR), Fault)
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind", "says"),
+    [
+        ('{"code":1113,"msg":"余额不足"}', Kind.NO_MONEY, "余额不足"),
+        (
+            '{"choices":null,"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}',
+            Kind.NO_MONEY,
+            "insufficient balance",
+        ),
+        ('{"detail":"Payment Required"}', Kind.NO_MONEY, "Payment Required"),
+        ('{"message":{"content":"被告人余额不足"},"done":true}', Kind.NO_CHOICES, "余额不足"),
+        ('{"success":false,"code":"1302","msg":"并发数过高"}', Kind.NO_CHOICES, "并发数过高"),
+    ],
+)
+def test_an_error_with_status_200_and_no_error_key(raw: str, kind: Kind, says: str) -> None:
+    found = read(200, {}, raw.encode(), REDACTOR)
+    assert isinstance(found, Fault)
+    assert found.kind is kind
+    assert says in found.message
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ('{"message":"boom"}', "boom"),
+        ('{"error":{"message":"boom","code":503}}', "boom"),
+        ("out of memory", "out of memory"),
+    ],
+)
+def test_an_event_called_an_error_is_one(data: str, says: str) -> None:
+    text = stream(*CHUNKS) + f"event: error\ndata: {data}\n\n" + stream(LAST, "[DONE]")
+    found = sent(text)
+    assert isinstance(found, Fault)
+    assert found.message == says
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

@@ -12,7 +12,7 @@ from runner.providers.schema import Prices
 from runner.transport.outcome import Answer, Fault
 from runner.transport.redact import Redactor
 from runner.transport.reply import read
-from runner.transport.usage import Usage, read_usage, usage_in_body
+from runner.transport.usage import Usage, read_usage, usage_in, usage_in_body
 
 NAN = math.nan
 THINKING = {"completion_tokens_details": {"reasoning_tokens": 60}}
@@ -212,3 +212,42 @@ PRICES = Prices(input=1, output=2, cached=0.5)
 def test_the_cost_of_what_was_used(stated, usd):
     found = cost_of(read_usage(stated), PRICES)
     assert found == (None if usd is None else pytest.approx(usd))
+
+
+STATED = {"prompt_tokens": 9, "completion_tokens": 2}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"usage": STATED},
+        {"choices": [{"usage": STATED}]},
+        {"choices": [{"message": {"content": "x", "usage": STATED}}]},
+        {"data": {"usage": STATED}},
+        {"error": {"metadata": {"usage": STATED}}},
+        {"detail": [{"usage": STATED}]},
+        {"model": "m", "done": True, "prompt_eval_count": 9, "eval_count": 2},
+        {"usage": {}, "x_groq": {"usage": STATED}},
+    ],
+)
+def test_usage_is_found_wherever_it_stands(body):
+    found = usage_in(body)
+    assert found is not None
+    assert (found.prompt_tokens, found.completion_tokens) == (9, 2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"choices": [{"message": {"content": {"usage": STATED}}}]},
+        {"choices": [{"message": {"tool_calls": [{"function": {"arguments": {"usage": STATED}}}]}}]},
+        {"choices": [{"message": {"content": [{"usage": STATED}]}}]},
+        {"usage": None},
+        {"usage": [1]},
+        [],
+        None,
+        "usage",
+    ],
+)
+def test_what_a_model_wrote_is_no_usage(body):
+    assert usage_in(body) is None
