@@ -1,4 +1,7 @@
-"""`evenhand domain`: the domains that there are, a new one to fill in, and whether one is right."""
+"""The domains that there are, a new one to fill in, and whether one is right.
+
+Not among the commands before a domain can be built and analysed from the command line.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from evenhand.commands.options import console, json_option, print_json
 if TYPE_CHECKING:
     from evenhand.audit import Domain
 
-EXAMPLE = Path(__file__).parents[1] / "audit" / "example"
+EXAMPLE = Path(__file__).parent / "audit" / "example"
 
 
 @click.group(
