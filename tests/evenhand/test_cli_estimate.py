@@ -55,7 +55,15 @@ def test_the_options_are_those_of_run():
             assert mine[option.name] is option
     # What else `run` has changes neither what is asked nor how fast.
     others = {option.name for option in run_command.params} - set(mine)
-    assert others <= {"retry_truncated", "max_cost", "max_total_cost", "max_hours", "monitor", "poll_s"}
+    assert others <= {
+        "retry_truncated",
+        "give_up_slow",
+        "max_cost",
+        "max_total_cost",
+        "max_hours",
+        "monitor",
+        "poll_s",
+    }
 
 
 def test_models_stand_side_by_side_without_a_key_and_say_how_they_were_got(evenhand):
