@@ -15,10 +15,8 @@ from runner.live.first_answer import FirstPatience
 from runner.providers.file import Route
 from runner.providers.settings import ModelSettings
 from runner.status.counters import LaneCounters
-from runner.transport.address import Address, address_of
 from runner.transport.outcome import Answer, Fault, Kind
 from runner.transport.port import Sent
-from runner.transport.request import Bodies
 
 if TYPE_CHECKING:
     from runner.live.item import Item
@@ -80,8 +78,6 @@ class Lane:
         self.name = name
         self.route = route
         self.key = key
-        self.address: Address = address_of(route, key.variable)
-        self.bodies = Bodies(settings, route)
         self.in_flight = 0
         self.slots = Slots(most, start, now)
         self.requests = None if limits.requests_per_minute is None else Pace(limits.requests_per_minute, now)

@@ -28,8 +28,10 @@ from runner.live.shares import Shares
 from runner.live.siblings import Siblings
 from runner.providers.settings import ModelSettings
 from runner.status.counters import ModelCounters
+from runner.transport.address import address_of
 from runner.transport.outcome import Answer, Fault, Kind
 from runner.transport.port import Sent, Transport, Transports
+from runner.transport.request import Bodies
 from runner.transport.usage import Usage
 from store.errors import EvenhandError
 from store.rows import UNKNOWN_COST
@@ -80,6 +82,7 @@ class ModelRun:
     _chance: Chance = field(default_factory=Chance)
     _siblings: Siblings = field(default_factory=Siblings)
     _transports: dict[Lane, Transport] = field(init=False)
+    _bodies: dict[Lane, Bodies] = field(init=False)
     _dearest: dict[Lane, Dearest] = field(init=False)
     _open: set[Permit] = field(default_factory=set)
     _workers: set[asyncio.Task[None]] = field(default_factory=set)
@@ -91,7 +94,11 @@ class ModelRun:
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     def __post_init__(self) -> None:
-        self._transports = {lane: self.shared.transports(lane.address) for lane in self.router.lanes}
+        self._transports = {
+            lane: self.shared.transports(address_of(lane.route, lane.key.variable))
+            for lane in self.router.lanes
+        }
+        self._bodies = {lane: Bodies(self.settings, lane.route) for lane in self.router.lanes}
         self._dearest = {
             lane: Dearest(lane.route.prices, longest_answer=self.longest_answer) for lane in self.router.lanes
         }
@@ -198,7 +205,7 @@ class ModelRun:
         while True:
             item, lane = permit.item, permit.lane
             try:
-                body = lane.bodies.body(item.query, item.max_tokens)
+                body = self._bodies[lane].body(item.query, item.max_tokens)
                 permit.worker = worker
                 try:
                     sent = await transports[lane].ask(body)
