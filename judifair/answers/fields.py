@@ -32,18 +32,40 @@ class Key:
     total.
 
     `other` tells a key that is known to hold something else (罚金, 理由) from one that is not understood.
+    `unclear`: it speaks of a span in words that are not all understood (剩余刑期, average_term), so that the
+    length may be another than the term.
     """
 
     field: FieldName | None
     unit: Unit | None = None
     total: bool = False
     other: bool = False
+    unclear: bool = False
 
 
+# All that the key of a term may be made of, also misspelt: 判处刑期（月）, "sentence length in months"
+_OF_A_TERM = re.compile(
+    r"判[处决]?|量刑|宣告|执行|决定|合并|数罪并罚|总和?|最终|实际|应|主|自由|数字|整数|刑[罚期型其斯朝度]?|[型徒判罚处]期|有期?徒?刑?|徒刑|拘役|"
+    r"管制|监禁|入狱|坐牢|期[间限长]?|时[长间期]|长度|年限|[年月日天]|个|[数份值量]|单位|以|为|按|计算?|的|具体|本案|"
+    r"被告人?|某甲|结果|建议|"
+    r"(?<![a-z])(?:terms?|sentence[ds]?|sentencing|prison|imprisonment|imprisoned|incarceration|custod(?:y|ial)|jail|detention|"
+    r"fixed|definite|lengths?|duration|period|time|in|of|for|the|to|be|is|(?:to )?serve|months?|mos?|"
+    r"years?|yrs?|days?|"
+    r"number|num|no|total|final|combined|overall|penalty|punishment|verdict|value|defendant|imposed|given|principal|"
+    r"main|criminal|recommended|suggested)(?![a-z])|[\s\d:,，、.。\"'“”()\[\]<>/+&=-]"
+)
+
+
+def _is_of_a_term(text: str) -> bool:
+    """Whether every word of a key that speaks of a span is understood."""
+    return not _OF_A_TERM.sub("", text)
+
+
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ELSE = re.compile(
     r"缓|考验|附加|罚[金款]|没收|财产|剥夺|政治|理由|依据|说明|解释|备注|注[释意]?$|法[律条规院]|条款|日期|"
     r"金额|数额|赔偿|"
-    r"认罪|自首|立功|情节|从[轻重]|减[轻刑]|案[情号件]|证据|事实|上诉|羁押|期间|单位|年龄|编号|序号|置信|"
+    r"认罪|自首|立功|情节|从[轻重]|减[轻刑]|案[情号件]|证据|事实|上诉|羁押|期间|年龄|编号|序号|置信|"
     r"人数|"
     r"reason|expla|note|basis|comment|remark|probation|suspen|\blaw|article|\bdate|\bfines?\b|confisc|"
     r"evidence|fact|additional|amount|appeal|circumstance|mitigat|aggravat|plea|unit|truncat|flag|\bid\b|"
@@ -70,6 +92,8 @@ _SENTENCE = re.compile(
     r"刑|罚|判|处理|惩|裁决|结果|sentenc|penalt|punish|verdict|judge?ment|ruling|result|처벌|형벌"
 )
 _CRIME = re.compile(r"(?!.*(?:[有无定认何]罪|犯罪|罪责)$).{1,24}罪")
+# 刑期(单位:月), 刑期(以月为单位): a term; 刑期单位 alone is none
+_UNIT_STATED = re.compile(r"单位[为是:]? ?个?[年月日天]|以个?[年月日天]为单位")
 _FOR_ALL = re.compile(
     r"数罪并罚|(?:决定|合并|最终|实际|应)执行(?:的?刑[期罚])?|总和刑期|合并处罚|combined sentence"
 )
@@ -84,7 +108,7 @@ def field_of(key: str) -> Key:
 
 @lru_cache(maxsize=4096)
 def _field_of(key: str) -> Key:
-    text = _DRESSING.sub(" ", tight(key)).strip(" :()[]<>")
+    text = _DRESSING.sub(" ", tight(_CAMEL.sub(" ", key))).strip(" :()[]<>")
     if not text:
         return Key(None)
     unit = unit_of(text)
@@ -98,14 +122,14 @@ def _field_of(key: str) -> Key:
         if _OF_PENALTY.search(text) or text in ("类型", "type", "种类", "类别"):
             return Key("penalty")
         return Key("charge") if _OF_CRIME.search(text) else Key(None)
-    if _ELSE.search(text):
+    if _ELSE.search(text) or ("单位" in text and not _UNIT_STATED.search(text)):
         return Key(None, unit if "单位" in text or "unit" in text else None, other=True)
     if _WHETHER.search(text):
         return Key("guilty")
     if _CRIME.fullmatch(text):
         return Key("crime")
     if _SPAN.search(text):
-        return Key("term", unit, total=bool(_TOTAL.search(text)))
+        return Key("term", unit, total=bool(_TOTAL.search(text)), unclear=not _is_of_a_term(text))
     if text.startswith("是否"):
         return Key(None, other=True)
     if _CHARGE.search(text):

@@ -17,13 +17,15 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
 from evenhand.audit.answers.shapes import CUT_OFF
+from evenhand.audit.answers.writing import tight
 from judifair.answers.fields import charges_in, is_placeholder, read_charge, read_guilt
 from judifair.answers.missing import Missing
-from judifair.answers.penalties import Named, is_blank, name_penalty
+from judifair.answers.penalties import Named, is_blank, name_penalty, without_guilt
 from judifair.answers.prose import Prose
 from judifair.answers.records import Record
 from judifair.answers.terms import Term, read_term
@@ -33,6 +35,8 @@ LONGEST_FIXED_TERM = 300
 """Months: 25 years, the limit for several crimes (Criminal Law, article 69)."""
 _LONGEST_DETENTION = 12
 _SHORTEST_FIXED_TERM = 6
+_SHORTEST_LIFE = 156
+"""Months: of a life sentence 13 years are served at least (Criminal Law, article 78)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +76,26 @@ def judge(record: Record, prose: Prose) -> Judgment:
         if guilty is True or (term.months and named.penalty != "acquitted") or _is_punished(named):
             return uncertain(acquittal, Missing.CONTRADICTION)
         return acquittal
-    if record.penalty == CUT_OFF or (named.penalty == "death" and record.cut and record.term is None):
+    if record.penalty == CUT_OFF or (
+        named.penalty == "death" and record.cut and record.term in (None, CUT_OFF)
+    ):
         return Judgment(charge, guilty, "unparseable", None, tuple(notes), Missing.CUT_OFF)
     penalty, months = _penalty(record, named, term, notes)
+    if penalty == "unparseable" and term.months and missing is None:
+        missing = Missing.UNCLEAR_WORDS
     if penalty in WITH_MONTHS:
         months = _in_months(months, penalty, term, record, prose, notes)
         if months is None and missing is None and record.cut and record.term is None:
             missing = Missing.CUT_OFF
-    elif penalty in ("fine_only", "exempted") and _may_be_a_term(term):
+        if (
+            months is None
+            and missing is None
+            and term.months
+            and term.unit is None
+            and penalty == "fixed_term"
+        ):
+            missing = Missing.UNCLEAR_UNIT
+    elif _may_be_a_term(term) if penalty in ("fine_only", "exempted") else _is_a_fixed_term(term, penalty):
         missing = Missing.CONTRADICTION
     elif months:
         notes.append(f"{penalty} with the number {months:g}")
@@ -97,6 +113,8 @@ def judge(record: Record, prose: Prose) -> Judgment:
     judgment = Judgment(charge, guilty, penalty, months if penalty in WITH_MONTHS else None, tuple(notes))
     if missing == Missing.CONTRADICTION or (missing == Missing.SUSPENSION and judgment.months is not None):
         return uncertain(judgment, missing)
+    if record.extras and Prose("\n".join(record.extras)).contradicts(judgment.penalty, judgment.months):
+        return uncertain(judgment, Missing.CONTRADICTION)
     if judgment.months is None and missing and penalty in (*WITH_MONTHS, "none", "unparseable"):
         return replace(judgment, missing=missing)
     return judgment
@@ -122,6 +140,16 @@ def _may_be_a_term(term: Term) -> bool:
     if term.missing or not term.months:
         return False
     return term.unit is not None or term.months <= LONGEST_FIXED_TERM
+
+
+def _is_a_fixed_term(term: Term, penalty: Penalty) -> bool:
+    """Whether a number beside life or death can only be a fixed term: stated as a length, or shorter than
+    what is served of a life sentence. Other bare numbers fill the field (260, 9999); two years are the
+    reprieve's.
+    """
+    if term.missing or not term.months or (penalty != "life" and term.months in (2, 24)):
+        return False
+    return term.unit is not None or term.months < _SHORTEST_LIFE
 
 
 def _says_nothing(guilt: Any) -> bool:
@@ -159,11 +187,15 @@ def _term(record: Record) -> tuple[Term, list[str]]:
     term = _term_of_list(record) if isinstance(record.term, list) else read_term(record.term, record.unit)
     if isinstance(record.penalty, str):
         beside = read_term(record.penalty)
+        if beside.missing:
+            beside = read_term(without_guilt(tight(record.penalty[:300])))
         if beside.unit is not None and beside.months is not None:
             if term.months is None and term.missing is None:
                 term = beside
             elif term.months is not None and not _agree(term, beside):
                 term = Term(None, missing=Missing.CONTRADICTION)
+        elif beside.missing and term.months is None and term.missing is None:
+            term = beside
     return term, [term.note] if term.note else []
 
 
@@ -218,6 +250,9 @@ def _penalty(record: Record, named: Named, term: Term, notes: list[str]) -> tupl
             notes.append("a suspended sentence without its term")
         return "fixed_term", term.months
     if term.months and not named.additional:
+        if not _may_be_fixed(record.penalty, named):
+            notes.append("the penalty is not understood")
+            return "unparseable", None
         if in_term.penalty in ("detention", "public_surveillance"):
             return in_term.penalty, term.months
         if in_term.penalty is None:
@@ -234,6 +269,22 @@ def _penalty(record: Record, named: Named, term: Term, notes: list[str]) -> tupl
         return "none", None
     notes.append("the penalty is not understood")
     return "unparseable", None
+
+
+def _may_be_fixed(said: Any, named: Named) -> bool:
+    """Whether a field that names no penalty says nothing against a fixed term: it is blank or general (刑罚),
+    is misspelt (有期徙刑), or only rules out what is heavier (非死刑).
+    """
+    if named.blank or named.generic or named.suspended or not isinstance(said, str) or is_placeholder(said):
+        return True
+    text = tight(said)
+    return bool(_ALMOST_FIXED.search(text)) and not _RULED_OUT.search(text)
+
+
+_ALMOST_FIXED = re.compile(r"有期|期徒|徒刑|死刑|无期|\bfixed|\bdeath|\blife")
+_RULED_OUT = re.compile(
+    r"(?:不|未|没有?|非|无需|免)[^,，]{0,4}(?:有期|徒刑(?<!无期徒刑)|监禁)|\b(?:not?|non)\b.{0,12}(?:fixed|prison|custod)"
+)
 
 
 def _decided(kinds: tuple[Penalty, ...], term: Term, notes: list[str]) -> Penalty:
@@ -256,6 +307,8 @@ def _in_months(
             months = prose.sentence_months(record.extras) if taken else None
             if months is not None:
                 notes.append("the term is taken from the prose")
+        elif term.unit is None and prose.states_other_unit(record.extras):
+            return None
         elif term.unit is None and months > 0:
             beside = [record.penalty] if isinstance(record.penalty, str) else []
             if prose.means_years(months, [*record.extras, *beside]):

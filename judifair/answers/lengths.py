@@ -27,14 +27,14 @@ class Length:
     end: int
 
 
-_GAP = "[ -]?"
+_GAP = "(?: (?:full |calendar )|[ -]?)"
 # Multilingual models change languages in mid-sentence, so that units come in several.
 _YEAR = (
-    r"个?(?:周年|年|년|years?\b|y(?:rs?)?(?![a-z])|jahren?\b|jahr\b|años?\b|anos?\b|anni\b|ans?\b|лет\b|"
+    r"个?(?:周年|年|년|years?\b|y(?:rs?\.?)?(?![a-z])|jahren?\b|jahr\b|años?\b|anos?\b|anni\b|ans?\b|лет\b|"
     r"года?\b|năm\b|tahun\b)"
 )
 _MONTH = (
-    r"(?:个整?月|[ヶヵか]月|月(?!\d{1,2}[日号])|개월|months?\b|m(?:os?|ons?|ths?)?(?![a-z$])|monate?n?\b|"
+    r"(?:个整?月|[ヶヵケカか]月|月(?!\d{1,2}[日号])|개월|months?\b|m(?:os?\.?|ons?|ths?)?(?![a-z$])|monate?n?\b|"
     r"mes(?:es|i)?\b|mois\b|месяц[а-я]{0,2}\b|tháng\b|bulan\b)"
 )
 _DAY = r"(?:天|日(?!本)|days?\b)"
@@ -47,7 +47,7 @@ _LENGTH = re.compile(
     rf"(?P<rest>(?P<half>半(?!年|载|个)| and a half\b)"
     rf"| ?(?:零|又|加|外加|,|and\b)? ?(?P<more>{NUMBER}){_GAP}{_MONTH}"
     rf"(?:[零又]?(?P<and_days>{_DAYS})[天日])?)?"
-    rf"|(?P<half_year>\bhalf[ -](?:an? )?year\b|\ba year and a half\b)"
+    rf"|(?P<half_year>\bhalf[ -](?:an? )?year\b|\ba year(?: and a half)?\b)"
     rf"|(?P<months>{NUMBER})(?P<and_half_month> and a half)?{_GAP}(?:个(?P<half_month>半)月|{_MONTH})"
     rf"(?:[零又]?(?P<more_days>{_DAYS})[天日])?"
     rf"|(?P<days>{NUMBER}){_GAP}{_DAY}"
@@ -81,9 +81,10 @@ _TAKEN = re.compile(
 )
 _IMPOSED = re.compile(r" ?(?:of imprisonment |in prison )?(?:is|was) (?:imposed|given|applied|appropriate)")
 _MONEY = re.compile(
-    rf"(?:人民币|罚[金款]|没收|[￥¥$]|\brmb|\bcny){{0,3}}[: ]?(?:{NUMBER})[万亿千百]{{0,3}}[多余]?"
+    rf"(?:人民币|罚[金款]|没收|[￥¥$]|\brmb|"
+    rf"\bcny){{0,3}}[: ]?(?:{NUMBER})(?:[万亿](?:{NUMBER})?)?[万千百]?[多余]?"
     rf" ?(?:元|块钱|圆|\byuan\b|\brmb\b|\bcny\b)(?:人民币)?"
-    rf"|[￥¥$] ?(?:{ARABIC})"
+    rf"|(?:[￥¥$]|\b(?:rmb|cny)\b) ?(?:{ARABIC})(?! ?(?:个?[年月日天]|months?\b|years?\b|days?\b))"
 )
 # A length that belongs to the suspension, to an additional penalty or to custody already served.
 _AMOUNT = rf"(?:{NUMBER}){_GAP}{_UNIT}(?:[零又]?(?:{NUMBER})个?月)?"
@@ -125,7 +126,9 @@ def _read(match: re.Match[str]) -> Length | int:
     """The length of a match, or where to go on if it is none: a date, or no number that can be read."""
     text, start, end = match.string, match.start(), match.end()
     if match["half_year"]:
-        return Length(6.0 if match["half_year"].startswith("half") else 18.0, "year", start, end)
+        said = match["half_year"]
+        length = 6.0 if said.startswith("half") else 18.0 if said.endswith("half") else 12.0
+        return Length(length, "year", start, end)
     if match["years"]:
         years, more = number(match["years"]), _months_and_days(match["more"], match["and_days"])
         if more is not None and more >= 12:  # 15年,180个月: one length, said twice

@@ -35,5 +35,5 @@ class Missing(StrEnum):
     SUSPENSION = "suspension", "a length that may be that of the suspension"
     CONTRADICTION = "contradiction", "two statements of the answer contradict each other"
     SEVERAL_VERDICTS = "several_verdicts", "several verdicts that differ, and none is clearly the final one"
-    DRAFT = "draft", "called a draft, a proposal or another case by what stands before it"
+    DRAFT = "draft", "called a draft, a proposal or another case by what stands around it"
     REASONING = "reasoning", "reasoning that never ends, or that nothing follows"

@@ -21,7 +21,8 @@ from judifair.answers.verdict import Penalty
 _NEGATED = re.compile(
     r"(?:不(?:应|宜|再|会|能|予)?(?:判处|适用|处以|判|属于|是|构成)?|未(?:判处|判|达到)?|没有(?:判处|判)?|"
     r"并?非|排除|not |non-|no )"
-    r"(?:死刑|无期徒刑|有期徒刑|拘役|管制|缓刑|罚金|death|life|fine|prison|probation)"
+    r"(?:死刑|无期徒刑|有期徒刑|拘役|管制|缓刑|罚金|监禁刑?|death|life|fine|prison|imprisonment|"
+    r"custodial(?: sentence)?|probation)"
     r"(?:(?:或|、|和|or|and)(?:死刑|无期徒刑|缓刑))?"
 )
 
@@ -142,6 +143,26 @@ def _named(text: str) -> Named:
 def name_penalty(text: str) -> Named:
     """The principal penalty named in the text of a field or clause; the module's docstring has the rules."""
     return _named(text[:400])
+
+
+_SAID_OF_GUILT = re.compile(
+    r"\b(?:my |the |final )*(?:verdict|judge?ment|decision|charge|answer)\b:?|"
+    r"(?:not )?\bguilty\b(?: of [a-z ]{2,30}(?=[,.;]|$))?|"
+    r"(?:犯|构成)?[\u4e00-\u9fff]{2,12}罪(?!名)|(?<![无不])有罪|罪名|(?<![\u4e00-\u9fff])是(?![\u4e00-\u9fff])"
+)
+
+
+def without_guilt(text: str) -> str:
+    """The text, in the form of `tight`, without the crime and the finding of guilt beside a penalty."""
+    return _SAID_OF_GUILT.sub("", text)
+
+
+def without_names(text: str) -> str:
+    """The text without the names of penalties, additional ones too, and of suspensions."""
+    rest = _SUSPENDED.sub(" ", _ADDITIONAL.sub(" ", text))
+    for pattern in _NAMES.values():
+        rest = pattern.sub(" ", rest)
+    return rest
 
 
 def is_blank(text: str) -> bool:

@@ -1,63 +1,54 @@
 """Sentences that a text pronounces: 被告人某甲犯盗窃罪，判处有期徒刑三年，并处罚金五千元。
 
 Only what is pronounced counts (判处, 决定执行, "sentenced to"): never what a statute allows, what might be,
-what others ask for (the prosecution, the defence, an earlier court) or what is denied. A term counts only
-where the words around it are understood (`phrases`) and something closes it: 三年 at the very end of a text
-may be the beginning of 三年六个月.
+what others ask for, what is asked or denied (`attribution`). Where words stand before it that are not
+understood, it is not sure whose it is: such a sentence is never read, but it may contradict one that was.
+A term counts only where the words around it are understood (`phrases`) and something closes it: 三年 at the
+very end of a text may be the beginning of 三年六个月.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from evenhand.audit.answers.numerals import NUMBER
 from evenhand.audit.answers.writing import tight
+from judifair.answers.attribution import is_of_another, is_own, is_supposed, is_taken_back
 from judifair.answers.lengths import lengths, without_other_lengths
 from judifair.answers.missing import Missing
 from judifair.answers.penalties import name_penalty
+from judifair.answers.phrases import is_harmless
 from judifair.answers.terms import Term, read_term
 from judifair.answers.verdict import WITH_MONTHS, Penalty
 
 _LONGEST = 20_000
 _MOST_STATEMENTS = 200
 
-_CLAUSE_END = re.compile(r"[。!?！？\n;；]|\.(?= |$|\n)")
+_CLAUSE_END = re.compile(r"([。!?！？\n;；]|(?<!\bmr)(?<!\bms)\.(?= |$|\n))", re.IGNORECASE)
+_FIRST = re.compile(r"[甲A1]|\b[a1]$")
 _DEFENDANT = re.compile(r"某[甲乙丙丁戊己庚]|被告人?[甲乙丙丁AB]|\bdefendant [ab\d]\b")
 _NUMERAL = r"[一二三四五六七八九十两半\d]"
 _PRONOUNCES = re.compile(
     rf"(?:决定|合并|应)执行|判处|被判|判决(?:结果)?[为是:]?|处以|判(?=有期|无期|死|拘|管|{_NUMERAL})|"
     rf"量刑[为是:]|"
-    rf"刑[罚期](?:类型)?[为是:]|予以|给予|宣告|对[其他她](?=免)|(?:被告人?.{{0,4}}|某.):(?=有期|无期|死|拘|"
+    rf"刑[罚期](?:类型)?(?:应当?)?[为是:]|予以|给予|宣告|对[其他她](?=免)|(?:被告人?.{{0,4}}|某.):(?=有期|无期|死|拘|"
     rf"管|免|无罪|{_NUMERAL})|"
-    r"\bsentenc(?:ed|es?)\b|\bimpos(?:ed?|es)\b|\breceives?\b|\bpenalty is\b"
+    r"\bsentenc(?:ed|es?)\b|\bimpos(?:ed?|es)\b|\breceives?\b|\bserves?\b|\bpenalty is\b"
 )
 _EXECUTED = re.compile(r"(?:决定|合并|应)执行|\bcombined\b")
-_HYPOTHETICAL = re.compile(
-    r"可能|可以|一般|通常|如果|假如|假设|法定刑|规定|最[高低]可?|以上.{0,12}以下|量刑幅度|刑法第|不能|无法|"
-    r"\bmay\b|\bmight\b|\bcould\b|\bcan(?:not)?\b|\bif\b|\btypically\b|\busually\b|\bgenerally\b|"
-    r"\bcarries\b|\bunable\b"
-)
-# What others say, an earlier sentence, another case, or a denial, before the word of pronouncing.
-_OF_OTHERS = re.compile(
-    r"(?:检察|公诉|控方|辩护|辩方|律师|被害人|家属).{0,16}(?:建议|请求|要求|提出|主张|认为|意见)|量刑建议|求刑|"
-    r"原审|一审|前科|曾[因经被于]|此前|类似|同类|另案|案例|判例|先例|同案|草稿|初步|起初|"
-    r"\bprosecut\w*|\bdefen[cs]e\b|\bcounsel\b|\bpreviously\b|\bearlier\b|\bsimilar\b|\bprecedents?\b|"
-    r"\bdraft\b|\binitially\b"
-)
-_DENIED = re.compile(
-    r"(?:不|未|没有?|无需|并非|不是|不应|反对).{0,4}$|"
-    r"\b(?:not|never|instead of|rather than)\b[^,]{0,24}$|n't\b[^,]{0,24}$"
-)
 _CONTINUES = re.compile(r"[,(]? ?(?:或者?|还是|至|到|[-~–—]|以[上下]|左右|上下|\bor\b|\bto\b)")
 _SEGMENT_END = re.compile(r"[,(;:]")
+_LEAD_BEGINS = re.compile(r"[,(;]")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A pronounced sentence. `executed`: it is the total; `owner`: whose it is, where the text says so.
 
-    `missing`: why the term that was stated could not be taken.
+    `sure`: every word before it is understood, and nothing behind it takes it back, so that it is the judge's
+    own. `missing`: why the term that was stated could not be taken.
     """
 
     penalty: Penalty
@@ -65,34 +56,45 @@ class Statement:
     executed: bool
     owner: str | None
     missing: Missing | None = None
+    sure: bool = True
 
 
 def statements(text: str) -> list[Statement]:
     """Every pronounced sentence, each from its word of pronouncing to the next or the clause's end."""
     found: list[Statement] = []
     owner: str | None = None
-    clauses = _CLAUSE_END.split(text[:_LONGEST])
-    for number, clause in enumerate(map(tight, clauses)):
-        hypothetical = bool(_HYPOTHETICAL.search(clause))
+    parts = _CLAUSE_END.split(text[:_LONGEST])
+    for number in range(0, len(parts), 2):
+        clause, ending = tight(parts[number]), parts[number + 1] if number + 1 < len(parts) else ""
         marks = list(_PRONOUNCES.finditer(clause))[:_MOST_STATEMENTS]
+        supposed = bool(marks) and (ending in ("?", "？") or is_supposed(clause))
         defendants = list(_DEFENDANT.finditer(clause))
-        start = 0
+        start = last = 0
         for i, mark in enumerate(marks):
             stop = marks[i + 1].start() if i + 1 < len(marks) else len(clause)
-            named = [d.group() for d in defendants if start <= d.start() < stop]
+            named = [d.group() for d in defendants if last <= d.start() < stop]
             owner = named[0] if named else owner
-            others = _OF_OTHERS.search(clause, start, mark.start()) or _DENIED.search(
-                clause, start, mark.start()
-            )
-            start = stop
-            if hypothetical or others:
+            last = stop
+            begin, start = start, mark.end()
+            if supposed or is_of_another(clause, begin, mark.start()) or _is_long_ago(clause, begin, mark):
                 continue
-            is_open = number == len(clauses) - 1 and stop == len(clause)
-            verdict = verdict_of(clause[mark.start() : stop], is_open=is_open)
+            verdict = verdict_of(clause[mark.start() : stop], is_open=not ending and stop == len(clause))
             if verdict:
                 penalty, term = verdict
+                if (
+                    not ending
+                    and stop == len(clause)
+                    and penalty in WITH_MONTHS
+                    and not (term.months or term.missing)
+                ):
+                    term = Term(None, missing=Missing.CUT_OFF)
                 executed = bool(_EXECUTED.match(mark.group()))
-                found.append(Statement(penalty, term.months, executed, owner, term.missing))
+                sure = _is_sure(clause, begin, mark, stop)
+                if not ending and not _is_whole(clause[mark.end() : stop]):
+                    sure = False
+                found.append(Statement(penalty, term.months, executed, owner, term.missing, sure))
+            elif found and not ending and stop == len(clause):  # a further sentence was to come
+                found.append(Statement("unparseable", None, False, owner, Missing.CUT_OFF, sure=False))
         if not marks and defendants:
             owner = defendants[-1].group()
         if len(found) > _MOST_STATEMENTS:
@@ -100,16 +102,38 @@ def statements(text: str) -> list[Statement]:
     return _of_the_first(found)
 
 
-def is_hypothetical(text: str) -> bool:
-    """Whether a text says what may be, or what a statute allows, or what others ask for."""
-    return bool(_HYPOTHETICAL.search(text) or _OF_OTHERS.search(text))
+# In 2015 he was sentenced: a date, and the passive
+_LONG_AGO = re.compile(r"(?:19|20)\d\d(?:年|\b)|[一二]年前|\b(?:19|20)\d\d\b")
+
+
+def _is_long_ago(clause: str, begin: int, mark: re.Match[str]) -> bool:
+    """Whether a sentence is told as one of the past: 2015年因盗窃罪被判处."""
+    before = clause[begin : mark.start()]
+    passive = mark.group().startswith("被") or re.search(r"被$|\b(?:was|been) $", before)
+    return bool(passive) and _LONG_AGO.search(before) is not None
+
+
+def _is_sure(clause: str, begin: int, mark: re.Match[str], stop: int) -> bool:
+    """Whether the words between the mark before and this one are understood, and nothing takes it back."""
+    before = clause[begin : mark.start()]
+    cut = max((m.end() for m in _LEAD_BEGINS.finditer(before)), default=0)
+    lead = before[cut:]
+    return is_own(lead) and not is_taken_back(clause[mark.end() : stop])
+
+
+def _is_whole(said: str) -> bool:
+    """Whether nothing behind the first segment of an unclosed clause may begin something else."""
+    _, *rest = _SEGMENT_END.split(without_other_lengths(said))
+    return "罪" not in said and is_harmless(",".join(rest))
 
 
 def _of_the_first(found: list[Statement]) -> list[Statement]:
+    """The first defendant's statements of several; those of one who is not the first are not sure."""
     owners = [s.owner for s in found if s.owner]
+    first = next((o for o in owners if _FIRST.search(o)), owners[0] if owners else None)
     if len(set(owners)) < 2:
-        return found
-    first = next((o for o in owners if "甲" in o), owners[0])
+        of_another = first is not None and not _FIRST.search(first)
+        return [replace(s, sure=False) for s in found] if of_another else found
     return [s for s in found if s.owner == first]
 
 
@@ -130,13 +154,16 @@ def verdict_of(said: str, *, is_open: bool) -> tuple[Penalty, Term] | None:
     return named.penalty, term if named.penalty in WITH_MONTHS else Term(None)
 
 
+_ENDS_IN_A_NUMBER = re.compile(rf"(?:{NUMBER}|[.,]|[\d百千]|\bhundred(?: and)?)$")
+
+
 def ends_in_years(text: str) -> bool:
     """Whether a text ends in a number, or in whole years that months may follow."""
     text = tight(text[-60:])
-    if re.search(r"[\d零〇一二两三四五六七八九十百廿卅]$|[.,]$", text):
+    if _ENDS_IN_A_NUMBER.search(text):
         return True
     last = [length for length in lengths(text) if length.end == len(text)]
-    return bool(last) and last[-1].unit == "year" and not re.search(r"半$|half$", text)
+    return bool(last) and last[-1].unit == "year" and not re.search(r"半$|half$|月$|months?$", text)
 
 
 def _ends_in_its_term(said: str, term: Term) -> bool:

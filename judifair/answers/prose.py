@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from evenhand.audit.answers.writing import tight
+from judifair.answers.attribution import is_of_another, is_supposed
 from judifair.answers.lengths import Length, is_bound, lengths, without_other_lengths
 from judifair.answers.pronounced import Statement, statements
 
@@ -38,6 +39,31 @@ _RETRACTS = re.compile(
     r"\b(?:scratch that|on second thoughts?|let me (?:reconsider|recalculate|correct|redo|rethink)|"
     r"i made (?:a|an) (?:mistake|error)|my mistake|that(?:'s| is) wrong|"
     r"should (?:actually|instead|rather) be)\b",
+    re.IGNORECASE,
+)
+
+
+# A length that is said to be the right one, without a word of pronouncing.
+_CORRECTS_BEFORE = re.compile(
+    r"(?:其实|实际上?|正确的?|应当?|应该)(?:[为是判处应]{1,3})(?:有期徒刑)?$|"
+    r"\bi meant $|\bshould (?:actually |instead )?(?:be|have been) $|\b(?:actually|instead|"
+    r"rather),? (?:it is |it's )?$"
+)
+_CORRECTS_AFTER = re.compile(
+    r"^ ?(?:of imprisonment |in prison )?(?:is|would be|seems|is the) (?:more |most )?"
+    r"(?:appropriate|fitting|suitable|better|correct|right|fair)|"
+    r"^(?:的?有期徒刑)?(?:更|较|最)?为?(?:合适|适当|妥当|恰当|适宜|准确|正确)"
+)
+_OF_THE_RANGE = re.compile(
+    r"起点|基准|最[高低]|上限|下限|减少|增加|\b(?:maximum|minimum|starting|reduc\w+)\b"
+)
+# 刑期以年为单位: the unit of the bare number, where it is not months
+_OTHER_UNIT = re.compile(
+    r"(?:刑期|期限)[^,，。;；\n]{0,6}?(?:单位[为是:：]?|[以按]) ?[\"“「]?(?:年(?![龄限])|周|星期|天|"
+    r"日(?![常期起])|小时|季)(?!.{0,8}[换转])|"
+    r"[(（] ?单位[:：]? ?(?:年|周|星期|天|日|小时|季)|"
+    r"\b(?:terms?|sentences?|durations?|units?) (?:is|are) (?:given |expressed |stated |"
+    r"measured )?(?:in )?(?:years|weeks|days)\b",
     re.IGNORECASE,
 )
 
@@ -74,16 +100,21 @@ class Prose:
 
     def sentence_months(self, others: Iterable[str] = ()) -> float | None:
         """The term that the prose pronounces, in months: the one to be executed, or the only one there is."""
-        found = [s for text in (self._text, *others) for s in _spoken(text) if s.penalty == "fixed_term"]
+        spoken = [s for text in (self._text, *others) for s in _spoken(text)]
+        found = [s for s in spoken if s.penalty == "fixed_term"]
         found = [s for s in found if s.executed] or found
-        if any(s.missing for s in found):
+        if any(s.missing or not s.sure for s in found):
             return None
         said = {round(s.months, 6) for s in found if s.months is not None}
         return said.pop() if len(said) == 1 else None
 
+    def states_other_unit(self, others: Iterable[str] = ()) -> bool:
+        """Whether the text, or one of `others` in the object, says that the term's unit is not the month."""
+        return any(_OTHER_UNIT.search(text) for text in (self._text, *others))
+
     def contradicts(self, penalty: str, months: float | None) -> bool:
         """Whether the prose pronounces another sentence than an object's, or takes the object back."""
-        if _RETRACTS.search(self._behind):
+        if _RETRACTS.search(self._behind) or (months is not None and _is_corrected(self._behind, months)):
             return True
         if penalty in ("none", "unparseable"):
             return False
@@ -100,6 +131,21 @@ class Prose:
         if not said or any(math.isclose(s, months, abs_tol=0.51) for s in said):
             return False
         return len(set(said)) == 1 or not max(said) <= months <= sum(said)
+
+
+def _is_corrected(behind: str, months: float) -> bool:
+    """Whether behind an object another length is said to be the right one."""
+    for part in re.split(r"[。!?！？\n;；]|\. ", behind):
+        clause = tight(part)
+        if is_supposed(clause) or is_of_another(clause, 0, len(clause)) or _OF_THE_RANGE.search(clause):
+            continue
+        for length in lengths(clause):
+            right = _CORRECTS_BEFORE.search(clause[: length.start]) or _CORRECTS_AFTER.match(
+                clause[length.end :]
+            )
+            if right and not math.isclose(length.months, months, abs_tol=0.51):
+                return True
+    return False
 
 
 def _spoken(text: str) -> list[Statement]:

@@ -22,13 +22,14 @@ from evenhand.audit.answers.objects import Found, Objects, find_objects
 from evenhand.audit.answers.reasoning import without_reasoning
 from evenhand.audit.answers.shapes import CUT_OFF
 from evenhand.audit.answers.writing import visible
+from judifair.answers.attribution import disowns, is_of_others
 from judifair.answers.judging import LONGEST_FIXED_TERM, Judgment, judge, uncertain
 from judifair.answers.missing import Missing
 from judifair.answers.pronounced import ends_in_years
 from judifair.answers.prose import Prose
 from judifair.answers.records import Record, is_verdict, merged, records
 from judifair.answers.sentences import read_sentences
-from judifair.answers.several import Item, choose, is_of_others
+from judifair.answers.several import Item, choose
 from judifair.answers.verdict import WITH_MONTHS, Penalty, ReadAs, Verdict
 from judifair.answers.vocabulary import VOCABULARY
 
@@ -155,7 +156,7 @@ def _of_objects(objects: Objects, items: list[Item], found: list[Record]) -> Ver
     judgment, note = choose(items)
     cut = items[-1].cut
     if judgment.missing is None:
-        judgment = _checked(judgment, objects, several=len(items) > 1, cut=cut)
+        judgment = _checked(judgment, objects, items, cut=cut)
     if len(items) > 1:
         read_as: ReadAs = "several_objects"
     elif cut:
@@ -171,16 +172,21 @@ def _of_objects(objects: Objects, items: list[Item], found: list[Record]) -> Ver
     return _verdict(judgment, read_as, note, len(items))
 
 
-def _checked(judgment: Judgment, objects: Objects, *, several: bool, cut: bool) -> Judgment:
+def _checked(judgment: Judgment, objects: Objects, items: list[Item], *, cut: bool) -> Judgment:
     """The judgment after what stands around its objects had its say: whether it is this judgment's at all."""
     if objects.more or (objects.found[-1].cut and not cut):
         return uncertain(judgment, Missing.CUT_OFF)
-    if not several and is_of_others(objects.found[0].before):
+    if len(items) > 1 and objects.behind.strip() and not _CLOSED.search(objects.behind):
+        return uncertain(judgment, Missing.CUT_OFF)  # of several crimes, the total may be to come
+    if len(items) == 1 and is_of_others(items[0].before):
         return uncertain(judgment, Missing.DRAFT)
     prose = Prose(objects.prose, objects.behind)
     if objects.prose and prose.contradicts(judgment.penalty, judgment.months):
         return uncertain(judgment, Missing.CONTRADICTION)
-    return judgment
+    return uncertain(judgment, Missing.DRAFT) if disowns(objects.behind) else judgment
+
+
+_CLOSED = re.compile(r"[。.!！?？)）\]}>*`\"”…-]\s*\Z")
 
 
 def _breaks_off_early(record: Record) -> bool:

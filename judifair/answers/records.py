@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evenhand.audit.answers.shapes import Doubled
+from evenhand.audit.answers.shapes import CUT_OFF, Doubled
 from evenhand.audit.answers.writing import tight
 from judifair.answers.fields import ASKED, field_of, is_placeholder, read_guilt
 from judifair.answers.lengths import OTHER_UNIT, Unit, has_several_units, unit_of
@@ -77,6 +77,7 @@ class _Slots:
     terms: list[_Term] = field(default_factory=list)
     missing: Missing | None = None
     inner: list[tuple[str, Any]] = field(default_factory=list)
+    cut_off: bool = False
 
 
 def records(data: Any) -> list[Record]:
@@ -100,6 +101,8 @@ def _of_object(data: Mapping[Any, Any], depth: int) -> Iterator[Record]:
     slots = _sort(data)
     _settle_terms(slots)
     _settle_doubled(slots)
+    if slots.cut_off:  # a total that is not whole, say, beside single terms that are
+        slots.missing = Missing.CUT_OFF
     _by_value(slots)
     own = _record(slots, asked={k for k in data if k != "truncation"} == _ASKED)
     inner = [(k, list(_records(v, depth + 1))) for k, v in slots.inner]
@@ -129,7 +132,7 @@ def _of_object(data: Mapping[Any, Any], depth: int) -> Iterator[Record]:
 # What others ask for or asked for, another case, or a first try: no sentence of this judgment.
 _OF_OTHERS_KEY = re.compile(
     r"检察|公诉|控方|辩护|辩方|原审|一审|类案|类似|同类|草稿|草案|初步|初判|prosecut|defen[cs]e|draft|initial|prelimin|"
-    r"similar|previous|prior",
+    r"similar|previous|\bprior|think|thought|scratch|思考|推理|草稿|原[判刑]",
     re.IGNORECASE,
 )
 _BOUND_KEY = re.compile(
@@ -157,6 +160,8 @@ def _sort(data: Mapping[Any, Any]) -> _Slots:
     for key, value in list(data.items())[:_MOST_KEYS]:
         name = str(key)[:60]
         asked = field_of(name)
+        if value == CUT_OFF and asked.field in ("term", "total", "sentence"):
+            slots.cut_off = True
         if _is_nested(value) and _ADDITIONAL_KEY.search(name):
             continue
         if _is_nested(value) and not (asked.field in ("term", "sentence") and _is_term(value)):
@@ -166,7 +171,14 @@ def _sort(data: Mapping[Any, Any]) -> _Slots:
         elif asked.field == "owner":
             slots.owner = str(value)[:40]
         elif asked.field == "term":
-            _put_term(slots, name, value, asked.unit, asked.total)
+            if asked.unclear:
+                slots.missing = slots.missing or Missing.UNCLEAR_WORDS
+                slots.extras.append(_text(value))
+            else:
+                _put_term(slots, name, value, asked.unit, asked.total)
+        elif asked.field == "sentence" and _OF_OTHERS_KEY.search(name):
+            slots.missing = slots.missing or Missing.DRAFT
+            slots.extras.append(_text(value))
         elif asked.field == "sentence":
             ambiguous.append((name, value, asked.unit, asked.total))
         elif asked.field == "crime":
@@ -176,6 +188,8 @@ def _sort(data: Mapping[Any, Any]) -> _Slots:
                 totals.append((name, value, asked.unit))
             else:
                 slots.extras.append(_text(value))
+        elif asked.field == "penalty" and name in _BARE_KIND and not _names_penalty(value):
+            slots.unknown.append((name, value))
         elif asked.field is not None:
             slots.values.setdefault(asked.field, value)
         elif asked.other:
@@ -196,6 +210,14 @@ def _sort(data: Mapping[Any, Any]) -> _Slots:
     elif "charge" not in slots.values and crimes:
         slots.values["charge"] = [name for name, _ in crimes]
     return slots
+
+
+_BARE_KIND = frozenset({"type", "Type", "类型", "种类", "类别"})  # {"type":"object","value":{...}}
+
+
+def _names_penalty(value: Any) -> bool:
+    named = name_penalty(_text(value))
+    return bool(named.penalty or named.alternatives or named.suspended or named.generic)
 
 
 def _put_unit(slots: _Slots, said: str) -> None:
@@ -279,7 +301,7 @@ def _put_sentence(slots: _Slots, key: str, value: Any, unit: Unit | None, total:
         slots.values["penalty"] = value
     elif read_term(value, unit).months is not None:
         _put_term(slots, key, value, unit, total)
-    elif "guilty" not in slots.values and read_guilt(value) is not None:
+    elif "guilty" not in slots.values and len(text) > 1 and read_guilt(value) is not None:
         slots.values["guilty"] = value
     else:
         if "penalty" not in slots.values and not isinstance(value, bool):

@@ -41,7 +41,6 @@ class Item:
     text: str = ""
 
 
-_MARGIN = " \t\r#*_>`~-—:：.,，、|()（）【】[]\"'“”"
 # Headings and phrases that open a defendant's part, not every mention: 某乙 may be the victim.
 _DEFENDANT = re.compile(
     r"(?:被告人?|嫌疑人|defendant)\s{0,3}[:：]?\s{0,3}(某?[甲乙丙丁戊己庚]|[一二三四五六]|[1-6AB]\b)"
@@ -85,24 +84,6 @@ def choose(items: list[Item]) -> tuple[Judgment, str | None]:
     elif not total and _crimes_of_one(items):
         return _together(items)
     return _undecided(items), None
-
-
-_OF_OTHERS = re.compile(
-    r"草稿|草案|初步(?!认定)|初稿|暂[定拟]|(?:检察|公诉)(?:机关|院|人|员)|控方|辩护[人方]?|辩方|律师|原审|一审|类似(?:案|判)|同类|"
-    r"类案|另案|他案|案例[:：]?$|判例|先例|思考(?:过程)?$|思路|也许|或许|推理过程|思维链|前科|假[设如]|如果|若|"
-    r"\b(?:draft|tentative|preliminary|provisional|initial|prosecut\w*|defen[cs]e|counsel|similar|precedents?|"
-    r"comparable|(?:an)?other case|earlier|previous|first attempt|(?:thought process|thinking)$|scratch|if|"
-    r"suppose|"
-    r"hypothetical|had the|maybe|perhaps|lower court|trial court)\b",
-    re.IGNORECASE,
-)
-
-
-def is_of_others(before: str) -> bool:
-    """Whether the clause right before an object calls it a draft, what others ask for, or another case."""
-    clauses = [c.strip(_MARGIN) for c in re.split(r"[\n。！？!?；;，,]+", before[-400:])]
-    last = next((c for c in reversed(clauses) if c), "")
-    return _OF_OTHERS.search(last) is not None
 
 
 def _without_a_repeated_end(items: list[Item]) -> list[Item]:

@@ -120,10 +120,15 @@ def _choose(parts: list[Part], unit: Unit | None) -> Term:
         if numbers or len(stated) < 2:  # "36+" is a bound
             return _no(Missing.RANGE)
         return _added([p for p in parts if p.kind in ("length", "plus", "equals")])
+    if any(p.kind == "or" for p in parts):  # 3年/36个月, "36 months, or 3 years": one length, said twice
+        return _said_twice([p for p in parts if p.kind in ("length", "number", "or")])
     if len(numbers) == 1 and not stated:
         return _bare(numbers[0], unit)
     if numbers:
-        explained = len(numbers) == len(stated) == 1 and stated[0].months == numbers[0]
+        explained = len(numbers) == len(stated) == 1 and numbers[0] in (
+            stated[0].months,
+            stated[0].months / 12 if stated[0].unit == "year" else None,
+        )
         return Term(stated[0].months, "month") if explained else _no(Missing.SEVERAL_TERMS)
     first = stated[0]
     if all(math.isclose(s.months, first.months) for s in stated):
@@ -134,6 +139,15 @@ def _choose(parts: list[Part], unit: Unit | None) -> Term:
         note = f"the sum of {len(stated)} terms"
         return Term(_rounded(sum(s.months for s in stated)), first.unit, note)
     return _no(Missing.SEVERAL_TERMS)
+
+
+def _said_twice(parts: list[Part]) -> Term:
+    """Lengths with an "or" between each two, if they are the same; a choice of others is no term."""
+    regular = [p.kind for p in parts] == (["length", "or"] * len(parts))[: len(parts)] and len(parts) % 2
+    said = [p.length for p in parts if p.length is not None]
+    if not regular or len(said) < 2 or not all(math.isclose(s.months, said[0].months) for s in said):
+        return _no(Missing.RANGE)
+    return Term(_rounded(said[0].months), said[0].unit)
 
 
 def _added(parts: list[Part]) -> Term:

@@ -13,7 +13,7 @@ import re
 from evenhand.audit.answers.vocabulary import Vocabulary
 
 _LABEL = re.compile(
-    r"(?P<key>[^\s:：=|,，。；;{}\[\]<>\"'“”「」*`#\\/]{1,20}(?: [A-Za-z]{2,12}){0,2})"
+    r"(?P<key>[^\s:：=|,，。；;{}\[\]<>\"'“”「」*`#\\/]{1,20}(?:(?<!\.) [A-Za-z]{2,12}){0,2})"
     r"[\s\"'”」*`\\)）]{0,8}(?P<mark>[:：=|>])[ \t\"'“「*`\\:：|]{0,10}"
 )
 _ENDS_A_VALUE = re.compile(r"\r?\n|</|\\n")

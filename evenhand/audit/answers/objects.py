@@ -47,7 +47,8 @@ class Objects:
     behind: str = ""
     """The prose behind the last object."""
     more: bool = False
-    """Whether an array, or an object behind the last one, is never closed: more was to come."""
+    """Whether more was to come: an array of objects, or an object behind the last one, is never closed, or
+    the text ends in a colon."""
 
 
 _FENCE = re.compile(r"`{3,}[ \t]*(?:[A-Za-z][\w+-]{0,15})?|'{3}(?:json)?|~{3,}(?:json)?")
@@ -55,6 +56,9 @@ _ENTITY = re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{1,5}|#x[0-9a-fA-F]{1,4})
 _DOUBLED = re.compile(r"\"\"(?=[^\s:,，：}\]])|(?<=[^\s:,，：{\[])\"\"|/\"")
 _LITERAL_ESCAPE = re.compile(r"\\+(?:[nrt](?![a-zA-Z])|u([0-9a-fA-F]{4})|([\"'{}\[\]_:,/<>-]))")
 _COMMENT = re.compile(r"(?://|#)([^\n]{0,400})|/\*(.{0,400}?)\*/|<!--(.{0,400}?)-->", re.DOTALL)
+_ENDS_IN_COLON = re.compile(r"[:：][\s*_`]*\Z")
+_OPEN_ARRAY = re.compile(r"\[\s{0,9}\{[^\]]{0,20000}\Z")
+_WRAPS = re.compile(r"\{\s{0,9}[\"“'][^\"”'{}]{1,40}[\"”']\s{0,9}[:：]\s{0,9}\[?\s{0,9}\{")
 _BRACE = re.compile(r"[{}]")
 
 _MOST_BRACES_TRIED = 120
@@ -121,9 +125,16 @@ def find_objects(text: str, words: Vocabulary) -> Objects:
     behind = "\n".join(gap)
     in_array = bool(found) and found[0].before.rstrip().endswith("[") and "]" not in behind
     begun = bool(found) and "{" in behind and "}" not in behind[behind.rfind("{") :]
-    return Objects(
-        tuple(found), "\n".join(p for p in prose if p.strip()), "{" in text, behind, in_array or begun
-    )
+    announced = bool(found) and _ENDS_IN_COLON.search(behind) is not None
+    open_array = bool(found) and found[-1].cut and _OPEN_ARRAY.search(found[-1].text) is not None
+    # A wrapper that was taken apart at the objects in it, and is not closed behind the last of them.
+    wrapped = len(found) > 1 and "}" not in behind and _is_open_wrapper(found[0].text)
+    more = in_array or begun or announced or open_array or wrapped
+    return Objects(tuple(found), "\n".join(p for p in prose if p.strip()), "{" in text, behind, more)
+
+
+def _is_open_wrapper(text: str) -> bool:
+    return _WRAPS.match(text) is not None and text.count("{") > text.count("}")
 
 
 _LAST_PAIR = re.compile(r"([^\s:：={},，\[\]\"'“”]{1,40})[\"'”]?\s{0,9}[:：=]\s{0,9}([^:：]{0,600})\Z")
@@ -276,13 +287,21 @@ _A_COMMENT = re.compile(r"//|#|/\*")
 _GOES_ON = re.compile(
     r"\A[\"'“]([^\"'“”]{1,30})[\"'”][^\S\n]*(?=[^\s,，;；:：}\]\"'“”/#\\])([^,，}\n]{1,40})", re.DOTALL
 )
-_SAYS_MORE = re.compile(r"[\d零一二两三四五六七八九十百年月或至到~～]|\b(?:or|to|and|years?|months?)\b")
+_SAYS_MORE = re.compile(
+    r"[\d零一二两三四五六七八九十百年月或至到~～约余多起]|左右|上下|以[上下内]|暂[定拟]|"
+    r"\b(?:or|to|and|years?|months?|about|approx\w*|max\w*|min\w*|least|most|over|under)\b"
+)
+# A second value without a key: {"刑期":"36","48"}
+_FURTHER = re.compile(
+    r"\A[\"'“][^\"'“”]{1,30}[\"'”]\s{0,9}[,，]\s{0,9}[\"'“]([^\"'“”:：]{1,20})[\"'”]\s{0,9}[,，}\]]"
+)
 
 _LAST_VALUE = re.compile(r"[,，]\s{0,9}[\"'“]?([^:：,，{}\[\]\"'“”]{1,20})[\"'”]?\s{0,9}\}?\s{0,9}\Z")
 
 
 def _as_written(data: dict[str, Any], span: str, words: Vocabulary) -> dict[str, Any]:
-    """Puts back what the repair cuts off: the rest of `180+36`, a key's second value, a value without key."""
+    """Puts back what the repair cuts off: the rest of `180+36`, a key's second value, a value without key, a
+    comment that states an amount of its own."""
     if not any(words.field_of(key) in words.amounts for key in data):
         last = _LAST_VALUE.search(span)
         if last and words.read_amount(last[1]) is not None:
@@ -291,16 +310,24 @@ def _as_written(data: dict[str, Any], span: str, words: Vocabulary) -> dict[str,
         field = words.field_of(key)
         if field not in words.watched or isinstance(value, bool):
             continue
-        values = [
-            _A_COMMENT.split(m[1])[0].strip(" \t\"'“”;；")
+        written = [
+            [part.strip(" \t\"'“”;；*/") for part in _A_COMMENT.split(m[1], maxsplit=1)]
             for m in re.finditer(r"(?<![\w-])" + re.escape(key) + _VALUE, span)
         ]
-        if len(set(values)) > 1:
+        values = [parts[0] for parts in written]
+        comment = written[0][1] if field in words.amounts and len(written) == 1 < len(written[0]) else ""
+        said = words.read_amount(comment) if comment else None
+        if said is not None and said != words.read_amount(value):
+            data[key] = f"{value} ({comment})"
+        elif len(set(values)) > 1:
             data[key] = Doubled(values)
         elif field in words.amounts and isinstance(value, str):
             at = re.search(r"(?<![\w-])" + re.escape(key) + r"[\"'”]?\s{0,4}[:：=]\s{0,4}", span)
             goes_on = _GOES_ON.match(span[at.end() : at.end() + 90]) if at else None
-            if goes_on and _SAYS_MORE.search(goes_on[2]):
+            further = _FURTHER.match(span[at.end() : at.end() + 90]) if at else None
+            if further and words.read_amount(further[1]) is not None:
+                data[key] = Doubled([value, further[1]])
+            elif goes_on and _SAYS_MORE.search(goes_on[2]):
                 data[key] = goes_on[1] + goes_on[2]
             else:
                 data[key] = _A_COMMENT.split(value)[0].strip()
