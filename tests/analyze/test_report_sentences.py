@@ -15,8 +15,9 @@ from sentencing_studies import Made, as_text, make, verdict
 import analyze
 import store
 from analyze.findings import FindingRow, codes
-from analyze.report import minute, opening, write_html, write_tables
+from analyze.report import glossary, minute, numbers, opening, write_html, write_tables
 from analyze.report.outcomes import OUTCOMES
+from analyze.report.texts import Texts
 from evenhand.commands.options import specifications_path
 from evenhand.commands.report import command
 from judifair.coding import code
@@ -283,3 +284,26 @@ def test_tables_of_findings_carry_every_row(study: store.Study, tmp_path: Path) 
     (first, *_) = write_tables(study, specifications_path(), tmp_path, format="csv")
     assert first.name == "findings.csv"
     assert len(first.read_text(encoding="utf-8-sig").splitlines()) == 1 + len(rows)
+
+
+def test_the_glossary_explains_what_the_first_screen_uses() -> None:
+    terms = " | ".join(term.term for term in glossary.terms(Texts()))
+    for word in (
+        "Confirmatory test", "Confirmed", "Sign flip", "Holm", "Noise floor", "Equivalence", "Coding",
+        "Counterfactual", "Declined", "Pair compared", "Detectable effect", "False coverage rate",
+    ):  # fmt: skip
+        assert word in terms
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0.0, "0.0"), (0.04, "fewer than 0.1"), (0.05, "0.1"), (4.71, "4.7"), (None, "–")]
+)
+def test_what_chance_would_give_is_never_rounded_to_none(number: float | None, text: str) -> None:
+    assert numbers.expected(number) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "places"), [(-1.0, 1.0, 2), (4.0001, 4.0049, 3), (0.00001, 0.00002, 5), (1.0, 1.0, 2)]
+)
+def test_ends_of_an_interval_are_seen_as_two(low: float, high: float, places: int) -> None:
+    assert numbers.apart(low, high, 2) == places
