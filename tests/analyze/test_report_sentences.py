@@ -73,11 +73,12 @@ SENTENCES: tuple[tuple[str, Callable[[], list[FindingRow]], Sequence[str], Seque
             family=65,
         ),
         (
-            "42% of it comes from 9 of 30 cases (crime 盗窃罪); without them +3.00 months",
-            "without the case that moves most +3.50 months",
-            "without the 20, of 25 changed, that move most +0.52 months",
+            "42% of it comes from 9 of 30 cases (crime 盗窃罪); without them, +3.00 months",
+            "without the case that moves most, +3.50 months",
+            "without the 20, of 25 changed, that move most, +0.52 months",
             "21 longer, 4 shorter, 5 unchanged",
-            "p < 0.001 after correction for 65 labels",
+            "p < 0.001",
+            "All are corrected for 65 labels and the tests of each.",
         ),
         (),
     ),
@@ -131,7 +132,7 @@ SENTENCES: tuple[tuple[str, Callable[[], list[FindingRow]], Sequence[str], Seque
             )
         ),
         (
-            "In 4 of 30 pairs the amount is none that an answer names: life counts as 300 months",
+            "In 4 of 30 pairs an answer names no amount, and a rule gives it one: life counts as 300 months",
             "Without these pairs the effect is +0.20 months (p = 0.400, uncorrected).",
             "The effect rests on this conversion.",
         ),
