@@ -59,20 +59,20 @@ def build(database: Path, queries: int, models: int) -> None:
 
 async def resume(database: Path, base_url: str, started: float) -> dict[str, float]:
     """Run, and say when the first request went out."""
-    import runner.live.model_run
     import store
     from runner.lifecycle.options import Asked, RunOptions
     from runner.live.run import run
+    from runner.transport.http import HttpTransport
 
     first: list[float] = []
-    real = runner.live.model_run.complete
+    real = HttpTransport.ask
 
-    async def complete(*arguments: Any) -> Any:
+    async def ask(transport: HttpTransport, body: bytes) -> Any:
         if not first:
             first.append(time.time())
-        return await real(*arguments)
+        return await real(transport, body)
 
-    runner.live.model_run.complete = complete
+    HttpTransport.ask = ask  # type: ignore[method-assign]
     with store.open_study(database) as study:
         called = time.time()
         entry = _entry(base_url)
