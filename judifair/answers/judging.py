@@ -113,7 +113,9 @@ def judge(record: Record, prose: Prose) -> Judgment:
     judgment = Judgment(charge, guilty, penalty, months if penalty in WITH_MONTHS else None, tuple(notes))
     if missing == Missing.CONTRADICTION or (missing == Missing.SUSPENSION and judgment.months is not None):
         return uncertain(judgment, missing)
-    if record.extras and Prose("\n".join(record.extras)).contradicts(judgment.penalty, judgment.months):
+    if record.extras and Prose("\n".join((*record.extras, ""))).contradicts(
+        judgment.penalty, judgment.months
+    ):
         return uncertain(judgment, Missing.CONTRADICTION)
     if judgment.months is None and missing and penalty in (*WITH_MONTHS, "none", "unparseable"):
         return replace(judgment, missing=missing)

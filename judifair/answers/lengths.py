@@ -92,8 +92,7 @@ _NOT_THE_TERM = re.compile(
     rf"(?:缓[期刑]?(?:考验期?限?)?(?:执行)?|考验期限?|(?:剥夺)?政治权利|限制减刑|羁押"
     rf"|\b(?:suspended|probation|reprieve)(?: period)?(?: for| of)?)"
     rf"(?:为|是|期限为?|[:,])? ?{_AMOUNT}(?:执行)?"
-    rf"|(?:{NUMBER}){_GAP}(?:个?月|年|months?|years?){_GAP}的?(?:缓刑|考验期|probation|suspension|suspended|"
-    rf"reprieve)"
+    rf"|(?:{NUMBER}){_GAP}(?:个?月|年|months?|years?){_GAP}的?(?:缓刑|考验期|probation|suspension|reprieve)"
     rf"(?!(?:考验)?期?限?(?:为| for| of| period)?[:, ]?(?:{NUMBER}))"
 )
 # thirty-six (36) months: a number repeated in brackets before its unit

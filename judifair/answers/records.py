@@ -131,12 +131,13 @@ def _of_object(data: Mapping[Any, Any], depth: int) -> Iterator[Record]:
 
 # What others ask for or asked for, another case, or a first try: no sentence of this judgment.
 _OF_OTHERS_KEY = re.compile(
-    r"检察|公诉|控方|辩护|辩方|原审|一审|类案|类似|同类|草稿|草案|初步|初判|prosecut|defen[cs]e|draft|initial|prelimin|"
+    r"检察|公诉|控方|辩护|辩方|原审|一审|类案|类似|同类|草稿|草案|初步|初判|初稿|[示样范]例|模[板版]|prosecut|defen[cs]e|draft|"
+    r"initial|prelimin|example|sample|template|schema|"
     r"similar|previous|\bprior|think|thought|scratch|思考|推理|草稿|原[判刑]",
     re.IGNORECASE,
 )
 _BOUND_KEY = re.compile(
-    r"最[高低长短大小少多]|[上下]限|至[少多]|幅度|范围|法定|量刑起点|基准|\bmin|\bmax|lower|upper|range|statut",
+    r"最[高低长短大小少多]|[上下]限|至[少多]|幅度|范围|法定|起点|基准|\bmin|\bmax|lower|upper|range|statut",
     re.IGNORECASE,
 )
 _UNIT_KEY = re.compile(
@@ -164,7 +165,8 @@ def _sort(data: Mapping[Any, Any]) -> _Slots:
             slots.cut_off = True
         if _is_nested(value) and _ADDITIONAL_KEY.search(name):
             continue
-        if _is_nested(value) and not (asked.field in ("term", "sentence") and _is_term(value)):
+        own = asked.field in ("term", "sentence") and _is_term(value)
+        if _is_nested(value) and not (own or (asked.field == "term" and _is_only_a_term(value))):
             slots.inner.append((name, value))
             if asked.field == "charge":
                 slots.values.setdefault("charge", value)
@@ -344,6 +346,17 @@ def _is_term(value: Any) -> bool:
     if not isinstance(value, Mapping) or read_term(value).months is None:
         return False
     return not any(field_of(str(k)).field in ("penalty", "guilty", "charge") for k in value)
+
+
+def _is_only_a_term(value: Any) -> bool:
+    """Whether an object can be nothing but a length, though perhaps none that can be read: its keys name no
+    field of a verdict but the term."""
+    if not isinstance(value, Mapping) or read_term(value).missing is None:
+        return False
+    return not any(
+        _is_nested(v) or field_of(str(k)).field in ("penalty", "guilty", "charge", "sentence")
+        for k, v in value.items()
+    )
 
 
 def _text(value: Any) -> str:

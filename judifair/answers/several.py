@@ -67,7 +67,9 @@ _CONCURRENT: tuple[Penalty, ...] = (
 def choose(items: list[Item]) -> tuple[Judgment, str | None]:
     """The verdict that several are, and a note on how it was found. `items` is not empty."""
     if len(items) == 1:
-        return items[0].judgment, None
+        only, owner = items[0].judgment, items[0].owner or ""
+        another = _IS_ANOTHER.search(owner) and not _IS_FIRST.search(owner)
+        return (uncertain(only, Missing.DRAFT) if another else only), None
     items = _without_a_repeated_end(items)
     owners = _owners(items)
     if len({o for o in owners if o}) > 1:
@@ -112,6 +114,7 @@ def _of_the_first(items: list[Item], owners: list[str | None]) -> tuple[Judgment
     return judgment, _joined(f"the first defendant's of {len(items)} objects", note)
 
 
+_IS_ANOTHER = re.compile(r"某?[乙丙丁戊己庚]|被告人?[二三]|\b[b-d2-9]$", re.IGNORECASE)
 _IS_FIRST = re.compile(r"甲|一|\b[1a]\b|^[1a]$|被告人?[1a]", re.IGNORECASE)
 
 

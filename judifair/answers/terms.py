@@ -214,7 +214,7 @@ _TOTAL_KEYS = (
     re.compile(r"总|合计|total|overall|sum"),
 )
 _TERM_KEY = re.compile(
-    r"刑期|有期|徒刑|主刑|时长|期限|数值|数量|value|term|duration|length|amount|sentence|imprison"
+    r"刑期|有期|徒刑|主刑|时长|期限|数值|数量|value|term|duration|length|amount|\bnum(?:ber)?\b|sentence|imprison"
 )
 _UNIT_KEY = re.compile(r"单位|units?")
 _OTHER_KEY = re.compile(r"缓|考验|罚[金款]|没收|附加|剥夺|fine|probation|suspend")
@@ -243,7 +243,8 @@ def _read_object(value: Mapping[object, object], unit: Unit | None) -> Term:
     for total in _TOTAL_KEYS:
         found = [read_term(v, unit_of(k) or unit) for k, v in items if total.search(k)]
         if found:
-            return found[0] if len({t.months for t in found}) == 1 else _no(Missing.SEVERAL_TERMS)
+            single = [read_term(v, unit).months for k, v in items if "罪" in k and not total.search(k)]
+            return _one_total(found, [m for m in single if m is not None])
     if any(OTHER_UNIT.search(k) or has_several_units(k) for k, _ in items):
         return _no(Missing.UNCLEAR_UNIT)
     # Only the parts of one length are added; terms of other keys are not.
@@ -261,6 +262,16 @@ def _read_object(value: Mapping[object, object], unit: Unit | None) -> Term:
         )
     missing = Missing.UNCLEAR_WORDS if items else None
     return Term(None, note="an object in place of a term", missing=missing)
+
+
+def _one_total(found: list[Term], single: list[float]) -> Term:
+    """The total that is stated, if it is one and lies within what the single terms allow."""
+    total = found[0].months
+    if len({t.months for t in found}) > 1:
+        return _no(Missing.SEVERAL_TERMS)
+    if total is not None and len(single) > 1 and not max(single) <= total <= sum(single) + 1e-6:
+        return _no(Missing.CONTRADICTION)
+    return found[0]
 
 
 def _of_units(parts: list[tuple[Unit, object]], *, only: bool) -> Term:

@@ -164,7 +164,8 @@ def _leave_out_what_is_open(data: Any, span: str, words: Vocabulary) -> None:
         if words.field_of(str(key)) in words.nested:
             data[key] = CUT_OFF
             return
-    if pair is None or not _is_closed(pair[2]):
+    in_quotes = text.count('"') % 2 == 1 or text.count("“") > text.count("”")  # "Imprisonment: 3
+    if pair is None or in_quotes or not _is_closed(pair[2]):
         where[list(where)[-1]] = CUT_OFF
 
 

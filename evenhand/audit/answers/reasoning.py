@@ -25,7 +25,7 @@ _REASONS = re.compile(
     re.IGNORECASE,
 )
 _ANSWERS = re.compile(
-    r"answer|final|output|result|respon|json|verdict|judge?ment|sentenc|decision|ruling|solution|conclusion|box|code|"
+    r"answer|final|output|result|respon|json|verdict|judge?ment|sentenc|decision|ruling|solution|conclusion|box|code|function_?call|invoke|artifact|parameter|"
     r"object|content|data|root|xml|assistant|判|裁|结果|结论|答|输出|回复",
     re.IGNORECASE,
 )
@@ -46,7 +46,7 @@ _NAME = r"[^\s<>\[\]|｜/◁▷{}\"'“”:：，,。=]{1,30}(?::[A-Za-z_]{1,30}
 _MARK = re.compile(
     rf"<(?P<bar>[|｜])(?P<slash1>/?)(?P<token>{_NAME})(?P<bar_end>[|｜]?)>"  # <|x|>, <|/x|>, <|x>
     rf"|<(?P<end_token>{_NAME})[|｜]>"  # <x|>
-    rf"|<(?P<slash2>/?)(?P<tag>{_NAME})(?: [^<>]{{0,80}})?>"  # <x>, </x>
+    rf"|<(?P<slash2>/?)(?P<tag>{_NAME})(?:\s[^<>]{{0,80}})?>"  # <x>, </x>
     rf"|[◁⟨«‹](?P<slash3>/?)(?P<odd>{_NAME})[▷⟩»›]"
     rf"|(?:\[|【|\{{\{{|\()(?P<slash4>/?)(?P<square>[A-Za-z_]{{3,30}}|[\u4e00-\u9fff]{{2,8}})(?:\]|】|\}}\}}|\))"
 )
@@ -82,6 +82,7 @@ _SPOKEN = (
         re.compile(r"(?:Here is|Here's) my (?:response|answer)[:.]?", re.IGNORECASE),
     ),
 )  # fmt: skip
+_ESCAPED_MARK = re.compile(r"&lt;(/?[A-Za-z_:]{1,30})&gt;")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _REASONING_FENCE = (
     r"(?m)^[ \t]*(`{3,}|~{3,})[ \t]*(?:think\w*|thought\w*|reason\w*|scratch\w*|draft|思考|推理|草稿)"
@@ -122,6 +123,8 @@ def without_reasoning(text: str, words: Vocabulary) -> tuple[str, bool]:
             text = text[finals[-1].end() :]
         elif _STRIPPED_OPEN.match(text) and not any(m.closes and m.reasons for m in _marks(text, words)):
             return "", True
+    if "&lt;" in text:
+        text = _ESCAPED_MARK.sub(r"<\1>", text)
     if "<!--" in text:
         text = _COMMENT.sub("\n", text)
     if "```" in text or "~~~" in text:
