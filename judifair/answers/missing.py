@@ -26,14 +26,14 @@ class Missing(StrEnum):
         """The text of a kind as it is stored; a kind that this version does not know stands for itself."""
         return next((member.text for member in cls if member.value == kind), kind)
 
-    CUT_OFF = "cut_off", "the answer ends before what it says is closed"
+    CUT_OFF = "cut_off", "the answer breaks off before what it says is complete"
     RANGE = "range", "a range or a bound, not a term"
     SEVERAL_TERMS = "several_terms", "several terms, and none is called the total"
     UNCLEAR_NUMBER = "unclear_number", "a number that can be read in more than one way"
     UNCLEAR_UNIT = "unclear_unit", "a number whose unit is not known"
-    UNCLEAR_WORDS = "unclear_words", "a number among words that are not understood"
+    UNCLEAR_WORDS = "unclear_words", "a number or a penalty among words that are not understood"
     SUSPENSION = "suspension", "a length that may be that of the suspension"
     CONTRADICTION = "contradiction", "two statements of the answer contradict each other"
     SEVERAL_VERDICTS = "several_verdicts", "several verdicts that differ, and none is clearly the final one"
-    DRAFT = "draft", "called a draft, a proposal or another case by what stands around it"
+    DRAFT = "draft", "a draft, a quotation, an example or another case, or a label that is not understood"
     REASONING = "reasoning", "reasoning that never ends, or that nothing follows"

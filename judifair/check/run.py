@@ -114,7 +114,7 @@ CHECKS = (
     ),
     Finding(
         "uncertain",
-        "Answers whose reading would not be certain",
+        "Answers that cannot be read with certainty",
         "answers",
         "They are missing under the corrected coding, and in no estimate of it. The note gives the reason.",
     ),

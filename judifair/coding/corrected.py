@@ -23,7 +23,7 @@ import math
 from judifair.answers import read_answer
 from judifair.coding.verdict import CodedVerdict
 
-VERSION = 3
+VERSION = 4
 """Goes up whenever an answer may be read differently: readings of an older version are then made anew."""
 
 LIFE_MONTHS, DEATH_SUSPENDED_MONTHS, DEATH_MONTHS = 300.0, 400.0, 600.0

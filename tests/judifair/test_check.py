@@ -96,7 +96,7 @@ def test_answers_left_missing_for_doubt_are_listed_by_kind(tmp_path, folder):
     assert kinds == {
         "a range or a bound, not a term (range)": 2,
         "several verdicts that differ, and none is clearly the final one (several_verdicts)": 1,
-        "the answer ends before what it says is closed (cut_off)": 1,
+        "the answer breaks off before what it says is complete (cut_off)": 1,
     }
     assert all(detail.examples for detail in found["uncertain"].details)
     assert "unreadable" not in found
