@@ -164,9 +164,14 @@ def _leave_out_what_is_open(data: Any, span: str, words: Vocabulary) -> None:
         if words.field_of(str(key)) in words.nested:
             data[key] = CUT_OFF
             return
-    in_quotes = text.count('"') % 2 == 1 or text.count("“") > text.count("”")  # "Imprisonment: 3
-    if pair is None or in_quotes or not _is_closed(pair[2]):
+    if pair is None or not _is_closed(pair[2]) or _is_in_quotes(text, pair.start(2)):
         where[list(where)[-1]] = CUT_OFF
+
+
+def _is_in_quotes(text: str, position: int) -> bool:
+    """Whether a quote that nothing closes opens before a position: the colon in "Imprisonment: 3 is none."""
+    straight = text.count('"') % 2 == 1 and text.rfind('"') < position
+    return straight or (text.count("“") > text.count("”") and text.rfind("“") < position)
 
 
 def _is_closed(value: str) -> bool:
