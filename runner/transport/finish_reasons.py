@@ -50,6 +50,13 @@ _TRANSLATED = ("native_finish_reason", "stop_reason")
 _LIMITS = re.compile(r"length|max_?tokens|max_?output|limit|context_window", re.IGNORECASE)
 _IN_BODY = ("finish_reason", "done_reason", "stop_reason")
 _SENSITIVE = ("input_sensitive", "output_sensitive")
+_TELLING = frozenset(
+    {
+        *("content_filter_results", "content_filter_result", "promptFeedback", "prompt_feedback"),
+        *("prompt_filter_results", "prompt_annotations", *_SENSITIVE),
+    }
+)
+"""All keys by which a filter is told of."""
 _DEEPEST = 8
 
 
@@ -95,6 +102,8 @@ def _is_worse(name: str, word: Any) -> bool:
 
 def says_filtered(choice: Mapping[str, Any], message: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
     """Whether anything but the finish reason says that a filter took the prompt or the answer."""
+    if all(keys.isdisjoint(_TELLING) for keys in (body.keys(), choice.keys(), message.keys())):
+        return False  # as nearly always
     if any(body.get(name) is True for name in _SENSITIVE):
         return True
     results = (

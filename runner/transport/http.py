@@ -83,8 +83,6 @@ class _Reply:
     status: int
     headers: Mapping[str, str]
     body: bytes
-    is_read: bool
-    """To its end, so that the next reply on the line begins where it ends."""
 
 
 class _Line:
@@ -155,14 +153,30 @@ class HttpTransport:
             aiohttp.ClientError, OSError: no connection, or it broke off, or what came is no HTTP.
             TooLong, SecondReply: as they say.
         """
+        address = self._address
         line = self._idle.pop() if self._idle else self._new_line()
         stays = False
+        turned: list[bool] = []
+        self._loop.call_soon(turned.append, True)
         try:
-            reply = await self._exchange(line, body, exchange)
+            async with line.session.post(
+                address.url,
+                data=aiohttp.BytesPayload(body),  # as it would become, without looking for its kind
+                headers=address.headers(),
+                timeout=address.connect,
+                proxy=address.proxy,
+                allow_redirects=False,
+            ) as response:
+                if line.was_used and not turned:
+                    self._had_earlier = True
+                    raise SecondReply
+                exchange.headers = response.headers
+                reply = _Reply(response.status, response.headers, await _whole(response))
+                is_read = response.content.at_eof()
             if reply.status == 200 and self._second_replies.has(line.number, reply.body):
                 self._had_second = True
                 raise SecondReply
-            stays = reply.is_read and self._may_stay(reply.status)
+            stays = is_read and self._may_stay(reply.status)
         finally:
             if stays:
                 line.was_used = True
@@ -170,25 +184,6 @@ class HttpTransport:
             else:
                 self._leave(line)
         return reply
-
-    async def _exchange(self, line: _Line, body: bytes, exchange: Exchange) -> _Reply:
-        address = self._address
-        turned: list[bool] = []
-        self._loop.call_soon(turned.append, True)
-        async with line.session.post(
-            address.url,
-            data=aiohttp.BytesPayload(body),  # as it would become, without looking for its kind
-            headers=address.headers(),
-            timeout=address.connect,
-            proxy=address.proxy,
-            allow_redirects=False,
-        ) as response:
-            if line.was_used and not turned:
-                self._had_earlier = True
-                raise SecondReply
-            exchange.headers = response.headers
-            whole = await _whole(response)
-            return _Reply(response.status, response.headers, whole, response.content.at_eof())
 
     def _may_stay(self, status: int) -> bool:
         """Whether the next reply on the line is surely that to the next request."""
@@ -217,9 +212,10 @@ async def http_transports(redactor: Redactor) -> AsyncIterator[Transports]:
 
 async def _whole(response: aiohttp.ClientResponse) -> bytes:
     """The body, unpacked. A stream is whole with its last event, though the server may keep it open."""
-    parts, size, tail = [], 0, b""
+    parts, size, tail, content = [], 0, b"", response.content
     streams = "event-stream" in response.headers.get("Content-Type", "")
-    async for part in response.content.iter_any():
+    while not content.at_eof():
+        part = await content.readany()
         size += len(part)
         if size > LONGEST_BODY:
             raise TooLong
