@@ -282,7 +282,7 @@ def report(rounds: list[dict[str, dict[str, float]]], clients: list[str]) -> Non
             post, sending = (median[part]["cpu_us"] for part in ("bare", "transport"))
             whole = median[name]["cpu_us"]
             print(
-                f"  of {whole:.0f} us: {post:.0f} the bare post, {sending - post:.0f} replies read and guarded, "
+                f"  of {whole:.0f} us: {post:.0f} the post, {sending - post:.0f} replies read and guarded, "
                 f"{whole - sending:.0f} prompts, limits, budget, rows and commits"
             )
         if "openai" in median:
