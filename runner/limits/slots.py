@@ -130,6 +130,11 @@ class Slots:
         return self._used - len(self._cooling)
 
     @property
+    def is_full(self) -> bool:
+        """`wait` would say infinity: a cheap look, which may miss it."""
+        return not (self._free or self._cooling or self.outage or (self._trials >= 1.0 and self._resting))
+
+    @property
     def limit(self) -> int:
         """Requests that may be open at once now."""
         return 1 if self.outage else max(1, min(self.in_play, math.ceil(self.level.cap)))

@@ -168,6 +168,11 @@ class Lane:
             wait = paced
         return wait if wait > 0 else 0.0
 
+    @property
+    def is_full(self) -> bool:
+        """It takes no request before one of its own has come to an end: a cheap look, which may miss it."""
+        return self.in_flight >= self.slots.most or self.slots.is_full
+
     def patience_s(self) -> float:
         """Seconds after which a request probably hangs; infinity while that is not known."""
         latencies = self.counters.latencies

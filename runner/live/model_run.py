@@ -254,9 +254,10 @@ class ModelRun:
         """The next query with a lane that takes it now; None if there is none, with the timer set."""
         if self._stopping:
             return None
-        if self.router.is_closed:
-            self.failure = f"No way is left to ask {self.settings.model}: {self.router.why_parked()}"
-            self.drain()
+        if self.router.is_full:
+            if self.router.is_closed:
+                self.failure = f"No way is left to ask {self.settings.model}: {self.router.why_parked()}"
+                self.drain()
             return None
         now = self._loop.time()
         shared_out = self.shares is not None and self.shares.any_is_up(now)

@@ -30,6 +30,14 @@ class Router:
         return first if first and first[0].route.replicas else []
 
     @property
+    def is_full(self) -> bool:
+        """No lane that is left takes a request before another has come to its end."""
+        for lane in self.lanes:  # noqa: SIM110 - for each answer: `all` would cost as much again
+            if not lane.is_full and lane.parked is None:
+                return False
+        return True
+
+    @property
     def is_closed(self) -> bool:
         """No lane is left."""
         return all(lane.parked is not None for lane in self.lanes)
@@ -53,20 +61,18 @@ class Router:
         soonest = math.inf
         for group in groups:
             best: tuple[float, int, Lane, float, float] | None = None
-            up = False
             for lane in group:
                 if lane.parked is not None:
                     continue
                 prompt = lane.prompt_tokens(item.chars, utf8_per_char)
                 tokens = prompt + lane.completion_tokens(max_tokens)
                 wait = lane.ready_in(tokens, now)
-                up = up or lane.is_up(now, FAIL_OVER_AFTER_S)
                 if best is None or (wait, lane.in_flight) < best[:2]:
                     best = (wait, lane.in_flight, lane, prompt, tokens)
             if best is not None:
                 if best[0] <= 0:
                     return best[2], best[3], best[4], 0.0
                 soonest = min(soonest, best[0])
-                if up:
+                if any(lane.is_up(now, FAIL_OVER_AFTER_S) for lane in group):
                     break
         return None, 0.0, 0.0, soonest
