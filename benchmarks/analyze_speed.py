@@ -21,10 +21,10 @@ import numpy as np
 import pyarrow as pa
 
 import analyze
-import judifair
 import store
-from judifair import catalogue
-from judifair.coding import CODINGS, designs
+from evenhand.domains import judifair
+from evenhand.domains.judifair import catalogue
+from evenhand.domains.judifair.coding import CODINGS, designs
 
 DOCUMENTS = 3990
 PER_LABEL = 1100

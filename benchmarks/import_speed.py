@@ -17,11 +17,11 @@ import tempfile
 import time
 from pathlib import Path
 
-import judifair
 import store
-from judifair import catalogue
-from judifair.coding import CODINGS, code
-from judifair.importer import import_published
+from evenhand.domains import judifair
+from evenhand.domains.judifair import catalogue
+from evenhand.domains.judifair.coding import CODINGS, code
+from evenhand.domains.judifair.importer import import_published
 
 GRID = (6, 8, 10, 12, 18, 24, 36, 48, 60, 84, 120, 156, 180, 240)
 CHARGES = ("盗窃罪", "诈骗罪", "故意伤害罪", "受贿罪", "抢劫罪", "寻衅滋事罪", "危险驾驶罪", "贩卖毒品罪")

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import aiohttp
 
-import judifair
 import store
-from judifair import case_files
-from judifair.build import build
-from judifair.sample import draw
+from evenhand.domains import judifair
+from evenhand.domains.judifair import case_files
+from evenhand.domains.judifair.build import build
+from evenhand.domains.judifair.sample import draw
 from runner.engines.embedded import EmbeddedServer
 from store import PendingQuery
 

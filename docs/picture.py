@@ -12,10 +12,10 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import analyze
-import judifair
 import store
 from analyze.report import print_summary
 from evenhand.commands.options import specifications_path
+from evenhand.domains import judifair
 
 WIDTH = 118
 _FONTS = re.compile(r"@font-face\s*\{[^}]*\}")  # a picture that loads nothing from a network

@@ -54,8 +54,7 @@ def find(name: str) -> Domain:
 def _bundled() -> dict[str, str]:
     """Name -> sub-package. A bundled domain's package says by `NAMES` what it offers; importing it is
     cheap."""
-    import evenhand.domains as home  # noqa: PLC0415  (a circle otherwise)
-
+    home = importlib.import_module("evenhand.domains")
     offered = {}
     for found in pkgutil.iter_modules(home.__path__):
         package = importlib.import_module(f"evenhand.domains.{found.name}")

@@ -20,13 +20,13 @@ from evenhand.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from judifair.unknown_labels import Unknown
+    from evenhand.domains.judifair.unknown_labels import Unknown
     from store import Study
 
 
 def attributes_path() -> Path:
     """What is known of models: the domain's own file."""
-    import judifair  # noqa: PLC0415
+    from evenhand.domains import judifair  # noqa: PLC0415
 
     return Path(judifair.__file__).parent / "models.toml"
 
@@ -59,7 +59,7 @@ Examples:
     "--attributes",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     default=attributes_path,
-    show_default="those of judifair/models.toml",
+    show_default="those of judifair",
     help="Size, day of release, origin and the like of models (TOML), to hold against their metrics.",
 )
 @specifications_option
@@ -118,8 +118,8 @@ def analyze_study(
         RunFailed: there is no answer to analyze.
     """
     import analyze  # noqa: PLC0415
-    from judifair import unknown_labels  # noqa: PLC0415
-    from judifair.coding import code  # noqa: PLC0415
+    from evenhand.domains.judifair import unknown_labels  # noqa: PLC0415
+    from evenhand.domains.judifair.coding import code  # noqa: PLC0415
     from store.errors import BadInput, RunFailed  # noqa: PLC0415
 
     if models == ():
@@ -160,8 +160,8 @@ def _refuse_unknown(unknown: Sequence[Unknown]) -> None:
         raise BadInput(
             f"The study has answers of labels or values that this installation (Evenhand {__version__}) "
             f"does not know: {_listed(unknown)}. Nothing was analyzed, and earlier results stay as they are.",
-            hint="Analyze the study with the installation that asked them (its judifair/labels.toml has "
-            "them). If they are no longer wanted, build the collection again with the same cases and "
+            hint="Analyze the study with the installation that asked them (its labels.toml "
+            "has them). If they are no longer wanted, build the collection again with the same cases and "
             "--retire-missing: their answers stay in the study and do not count.",
         )
 

@@ -21,7 +21,7 @@ from evenhand.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from judifair.catalogue import Label
+    from evenhand.domains.judifair.catalogue import Label
 
 DOCUMENTS, LABELS = 8, 4
 """Of a sample, unless said otherwise."""
@@ -41,7 +41,7 @@ Examples:
     "--cases",
     "cases_file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Your own cases (JSONL or TOML, in the form of judifair/cases) instead of the bundled ones.",
+    help="Your own cases (JSONL or TOML, in the form of the bundled cases) instead of the bundled ones.",
 )
 @click.option("--collection", help="Name of the collection. [default: the bundled one's, or FILE's name]")
 @click.option("--labels", help="Only these labels, separated by commas. [default: all 65]")
@@ -79,8 +79,8 @@ def command(
     left out, and counted. A case of your own needs the slots of the labels asked, facts in Chinese, and words
     for a value that tell the label's fact: anything else is refused, with the place.
     """
-    from judifair import build, case_files, catalogue  # noqa: PLC0415
-    from judifair.sample import draw  # noqa: PLC0415
+    from evenhand.domains.judifair import build, case_files, catalogue  # noqa: PLC0415
+    from evenhand.domains.judifair.sample import draw  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
 
     wanted = split_list(labels)

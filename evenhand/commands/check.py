@@ -14,7 +14,7 @@ from evenhand.output import printable
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from judifair.check.run import Finding
+    from evenhand.domains.judifair.check.run import Finding
 
 PLACES = 8
 """Places of a finding that a screen shows; --all and --json show all."""
@@ -40,7 +40,7 @@ def command(db: Path, collection: str | None, model: str | None, everything: boo
     whether that depends on the value), documents without truth, blank terms, terms out of range, one stock
     answer given to different cases.
     """
-    from judifair.check import check  # noqa: PLC0415
+    from evenhand.domains.judifair.check import check  # noqa: PLC0415
 
     with read_study(db) as study:
         findings = check(study, collection=collection, model=model)

@@ -71,7 +71,7 @@ def command(
     from analyze.compare import compare  # noqa: PLC0415
     from analyze.freshness import outdated, unanalysed  # noqa: PLC0415
     from evenhand.commands.analyze import CODINGS, analyze_study  # noqa: PLC0415
-    from judifair.coding import designs  # noqa: PLC0415
+    from evenhand.domains.judifair.coding import designs  # noqa: PLC0415
 
     chosen = split_list(models)
     with open_study(db) as study:

@@ -14,8 +14,8 @@ from evenhand.commands.options import console, open_study, specifications_path, 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from evenhand.domains.judifair.catalogue import Label
     from evenhand.simulate import Script
-    from judifair.catalogue import Label
     from store import Study
 
 # Two substantive and two procedural labels whose sentences stand at the end of the prompt, so that a document
@@ -72,8 +72,8 @@ def command(simulated: bool, documents: int, db: Path | None, folder: Path | Non
 
 
 def _embedded(out: Console, db: Path, folder: Path, documents: int) -> None:
-    from judifair import case_files  # noqa: PLC0415
-    from judifair.sample import draw  # noqa: PLC0415
+    from evenhand.domains.judifair import case_files  # noqa: PLC0415
+    from evenhand.domains.judifair.sample import draw  # noqa: PLC0415
 
     out.rule("Evenhand demo: a real model on this machine")
     out.print(
@@ -120,7 +120,7 @@ def _go(
     from analyze.report import print_summary, write_html  # noqa: PLC0415
     from evenhand.commands.analyze import analyze_study  # noqa: PLC0415
     from evenhand.commands.run import print_run, run_study  # noqa: PLC0415
-    from judifair.build import build as build_queries  # noqa: PLC0415
+    from evenhand.domains.judifair.build import build as build_queries  # noqa: PLC0415
     from runner import RunOptions, load_providers  # noqa: PLC0415
     from store import Selection  # noqa: PLC0415
 

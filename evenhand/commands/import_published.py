@@ -12,7 +12,7 @@ import click
 from evenhand.commands.options import console, db_option, json_option, open_study, print_json
 
 if TYPE_CHECKING:
-    from judifair.importer.report import ImportReport
+    from evenhand.domains.judifair.importer.report import ImportReport
 
 
 BULK_CHECKPOINT = "512MB"
@@ -66,7 +66,7 @@ def command(
     reported with the place where it breaks, and the rest is imported. Importing twice adds nothing; of a file
     that was saved again with corrected true judgments, these are taken over. Exit code 1 if a file broke.
     """
-    from judifair.importer import import_published  # noqa: PLC0415
+    from evenhand.domains.judifair.importer import import_published  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
 
     if not path.exists():

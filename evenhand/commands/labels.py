@@ -9,7 +9,7 @@ import click
 from evenhand.commands.options import console, json_option, print_json
 
 if TYPE_CHECKING:
-    from judifair.catalogue import Label, Value
+    from evenhand.domains.judifair.catalogue import Label, Value
 
 ROLES = ("defendant", "victim", "crime", "defender", "prosecutor", "judge", "court")
 
@@ -48,7 +48,7 @@ def command(
     its quadrant. The value marked * is the reference, with which the others are compared. Other commands take
     the key of a label (--labels), and a value by either name.
     """
-    from judifair import catalogue  # noqa: PLC0415
+    from evenhand.domains.judifair import catalogue  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
 
     found = [

@@ -63,7 +63,7 @@ def json_option(command: Command) -> Command:
 
 def specifications_path() -> Path:
     """The domain's own list of what is estimated."""
-    import judifair  # noqa: PLC0415
+    from evenhand.domains import judifair  # noqa: PLC0415
 
     return Path(judifair.__file__).parent / "specifications.toml"
 
@@ -99,8 +99,8 @@ def open_study(path: Path, *, create: bool = False, **settings: Any) -> Study:
     Raises `BadInput` where the file is missing (unless `create`), held by another process, or not ours.
     """
     import analyze  # noqa: PLC0415
-    import judifair  # noqa: PLC0415
     import store  # noqa: PLC0415
+    from evenhand.domains import judifair  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
 
     if not create and not path.exists():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from analyze.frame import Cell
     from analyze.pairs import Pair, Side, Which
-    from judifair.catalogue import Label, Value
+    from evenhand.domains.judifair.catalogue import Label, Value
 
 
 @click.command(
@@ -83,8 +83,8 @@ def command(
     import analyze.frame  # noqa: PLC0415
     from analyze.pairs import pairs  # noqa: PLC0415
     from analyze.specification import load  # noqa: PLC0415
-    from judifair import catalogue  # noqa: PLC0415
-    from judifair.coding import code  # noqa: PLC0415
+    from evenhand.domains.judifair import catalogue  # noqa: PLC0415
+    from evenhand.domains.judifair.coding import code  # noqa: PLC0415
 
     (chosen,) = catalogue.resolve([label])
     values = _values(chosen, value)
@@ -120,7 +120,7 @@ def command(
 
 
 def _values(label: Label, value: str | None) -> tuple[Value, ...]:
-    from judifair.catalogue import Value  # noqa: PLC0415
+    from evenhand.domains.judifair.catalogue import Value  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
 
     if value is None:

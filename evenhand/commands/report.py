@@ -71,7 +71,7 @@ def command(
     first lines of each say which engine and packages it needs.
     """
     from analyze.report import opening, write_html, write_tables  # noqa: PLC0415
-    from judifair.coding import outdated  # noqa: PLC0415
+    from evenhand.domains.judifair.coding import outdated  # noqa: PLC0415
 
     complaints = console(stderr=True)
 

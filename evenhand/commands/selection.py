@@ -58,7 +58,7 @@ def selection(
     shard: tuple[int, int] | None,
 ) -> Selection:
     """Make a selection of what was typed; labels may be given by their published keys too."""
-    from judifair.catalogue import by_key  # noqa: PLC0415
+    from evenhand.domains.judifair.catalogue import by_key  # noqa: PLC0415
     from store import Selection  # noqa: PLC0415
 
     wanted = split_list(labels)

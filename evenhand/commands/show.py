@@ -15,8 +15,8 @@ from evenhand.output import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from judifair.answered import Answer
-    from judifair.show import Shown
+    from evenhand.domains.judifair.answered import Answer
+    from evenhand.domains.judifair.show import Shown
 
 
 @click.command(
@@ -46,9 +46,9 @@ def command(query: str, db: Path, with_answers: bool, model: str | None, coding:
     Chinese or English (`evenhand labels`). The text in the first brackets is this prompt's, the one in the
     second its counterpart's. With --answers, what each model answered to either follows, and what was read.
     """
-    from judifair.answered import answers  # noqa: PLC0415
-    from judifair.coding import code  # noqa: PLC0415
-    from judifair.show import show  # noqa: PLC0415
+    from evenhand.domains.judifair.answered import answers  # noqa: PLC0415
+    from evenhand.domains.judifair.coding import code  # noqa: PLC0415
+    from evenhand.domains.judifair.show import show  # noqa: PLC0415
 
     if model is not None and not with_answers:
         raise click.UsageError("--model has no meaning without --answers")

@@ -18,12 +18,12 @@ from pathlib import Path
 from rich.console import Console
 
 import analyze
-import judifair
 import store
 from analyze.report import print_summary, summary_json, write_html, write_tables
 from evenhand.commands.options import specifications_path
-from judifair.coding import code
-from judifair.importer import import_published
+from evenhand.domains import judifair
+from evenhand.domains.judifair.coding import code
+from evenhand.domains.judifair.importer import import_published
 
 RELIGION = ("无神论", "基督教", "伊斯兰教", "佛教")
 SEX = ("男", "女", "非二元性别")

@@ -12,7 +12,7 @@ from analyze.frame import Cell
 from analyze.pairs import Pair, Which, pairs
 from analyze.specification import load
 from evenhand.commands.options import specifications_path
-from judifair.coding import code
+from evenhand.domains.judifair.coding import code
 
 
 def answers(case: int, value: str, label: str, repeat: int) -> str:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import analyze
-import judifair
 import store
 from analyze.compare import compare
-from judifair import catalogue
-from judifair.coding import code
-from judifair.importer import import_published
+from evenhand.domains import judifair
+from evenhand.domains.judifair import catalogue
+from evenhand.domains.judifair.coding import code
+from evenhand.domains.judifair.importer import import_published
 
 SPECIFICATIONS = Path(judifair.__file__).parent / "specifications.toml"
 LOGS = {"main", "full_outcome", "post_2014", "robust_se", "crime_clustered", "original_main"}

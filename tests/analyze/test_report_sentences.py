@@ -20,7 +20,7 @@ from analyze.report.outcomes import OUTCOMES
 from analyze.report.texts import Texts
 from evenhand.commands.options import specifications_path
 from evenhand.commands.report import command
-from judifair.coding import code
+from evenhand.domains.judifair.coding import code
 
 HOSTILE = verdict(42) + "<script>alert('被告')</script>"
 

@@ -15,8 +15,8 @@ import analyze
 import store
 from analyze.findings import Finding, read_findings
 from evenhand.commands.options import specifications_path
-from judifair.coding import code
-from judifair.importer import import_published
+from evenhand.domains.judifair.coding import code
+from evenhand.domains.judifair.importer import import_published
 
 RELIGION = (
     "defendant_religion",

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import analyze
-import judifair
 import store
 from evenhand.commands.run import run_study
+from evenhand.domains import judifair
 from evenhand.simulate import Bias, Script
 from runner import RunOptions, load_providers
 

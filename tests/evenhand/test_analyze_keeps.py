@@ -15,10 +15,10 @@ import store
 from evenhand.commands.analyze import analyze_study
 from evenhand.commands.analyze import command as analyze_command
 from evenhand.commands.options import specifications_path
-from judifair import case_files
-from judifair.build import build
-from judifair.coding import code
-from judifair.coding import run as coding_run
+from evenhand.domains.judifair import case_files
+from evenhand.domains.judifair.build import build
+from evenhand.domains.judifair.coding import code
+from evenhand.domains.judifair.coding import run as coding_run
 from store import runs
 from store.errors import BadInput, EvenhandError, RunFailed
 

@@ -13,8 +13,8 @@ from small_study import ask, rows, study_at
 from evenhand.commands.analyze import command as analyze_command
 from evenhand.commands.plot import command as plot_command
 from evenhand.commands.report import command as report_command
-from judifair import case_files
-from judifair.build import build
+from evenhand.domains.judifair import case_files
+from evenhand.domains.judifair.build import build
 from store.errors import BadInput
 
 MODELS = ("phi-4", "gpt-4o", "mistral-nemo", "qwen2.5-72b", "llama-3.3-70b", "somebody-elses")

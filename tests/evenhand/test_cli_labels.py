@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-import judifair
 import store
 from evenhand.commands.labels import command as labels_command
 from evenhand.commands.labels import quadrant
 from evenhand.commands.show import command as show_command
-from judifair import case_files, catalogue
-from judifair.build import build
+from evenhand.domains import judifair
+from evenhand.domains.judifair import case_files, catalogue
+from evenhand.domains.judifair.build import build
 from store.errors import BadInput
 from store.readonly import run_sql
 

@@ -15,10 +15,10 @@ from evenhand.commands.check import command as check_command
 from evenhand.commands.pairs import command as pairs_command
 from evenhand.commands.show import command as show_command
 from evenhand.commands.sql import command as sql_command
+from evenhand.domains.judifair import case_files
+from evenhand.domains.judifair.build import build
 from evenhand.output import printable
 from evenhand.simulate import Script
-from judifair import case_files
-from judifair.build import build
 from store.errors import BadInput
 
 ANSWER = '{"罪名":"盗窃罪","是否有罪":"是","刑罚类型":"有期徒刑","刑期":%s}'

@@ -14,15 +14,15 @@ import pytest
 from scipy import stats
 
 import analyze
-import judifair
 import store
 from evenhand.commands.analyze import analyze_study
 from evenhand.commands.options import specifications_path
 from evenhand.commands.run import run_study
+from evenhand.domains import judifair
+from evenhand.domains.judifair import case_files
+from evenhand.domains.judifair.build import build
+from evenhand.domains.judifair.case import Case
 from evenhand.simulate import Bias, Script, SimulatedJudge
-from judifair import case_files
-from judifair.build import build
-from judifair.case import Case
 from runner import RunOptions, load_providers
 from store import live
 

@@ -15,8 +15,8 @@ from evenhand.commands.analyze import command as analyze_command
 from evenhand.commands.compare_published import command as compare_command
 from evenhand.commands.import_published import command as import_command
 from evenhand.commands.report import command as report_command
-from judifair import case_files
-from judifair.build import build
+from evenhand.domains.judifair import case_files
+from evenhand.domains.judifair.build import build
 
 LABELS = ("defendant_religion", "defendant_sex", "defendant_age", "online_broadcast", "judge_religion")
 

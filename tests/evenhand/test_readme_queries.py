@@ -15,9 +15,9 @@ from small_study import ask, study_at
 from evenhand.commands.analyze import analyze_study
 from evenhand.commands.options import specifications_path
 from evenhand.commands.sql import command as sql_command
+from evenhand.domains.judifair import case_files
+from evenhand.domains.judifair.build import build
 from evenhand.simulate import Bias, Script
-from judifair import case_files
-from judifair.build import build
 
 README = Path(__file__).parents[2] / "README.md"
 LABELS = ("defendant_religion", "defendant_sex", "online_broadcast", "defendant_age")

@@ -17,13 +17,13 @@ from typing import Any
 import aiohttp
 import pytest
 
-import judifair
 import store
+from evenhand.domains import judifair
+from evenhand.domains.judifair.answers import read_answer
+from evenhand.domains.judifair.build import build
 from evenhand.simulate import Bias, JudgeProcess, Latency, PromptBook, Script, SimulatedJudge
 from evenhand.simulate.script import GRID
 from evenhand.simulate.wording import STYLES, answer, style_at
-from judifair.answers import read_answer
-from judifair.build import build
 from store.errors import BadInput
 
 ROWS = [

@@ -13,9 +13,9 @@ import store
 from evenhand.commands.analyze import analyze_study
 from evenhand.commands.options import specifications_path
 from evenhand.commands.run import _temperatures, command, run_each
+from evenhand.domains.judifair import case_files
+from evenhand.domains.judifair.build import build
 from evenhand.simulate import Script
-from judifair import case_files
-from judifair.build import build
 from runner import RunOptions, load_providers
 from runner.providers.file import Providers
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from within_reference import Fit, within
 
-import judifair
 import store
+from evenhand.domains import judifair
 
 SPECIFICATIONS = Path(judifair.__file__).parent / "specifications.toml"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from within_reference import Fit, within
 
-from judifair import catalogue
+from evenhand.domains.judifair import catalogue
 
 TERMS = {
     "2个月": 2, "30个月": 30, "36个月": 36, "250个月": 250, "272个月": 272, "有期徒刑+180个月": 180,

@@ -6,7 +6,7 @@ import json
 import random
 from pathlib import Path
 
-from judifair import catalogue
+from evenhand.domains.judifair import catalogue
 
 CRIMES = ["盗窃罪", "诈骗罪", "故意伤害罪", "受贿罪", "强奸罪", "寻衅滋事罪"]
 GRID = [6, 12, 24, 36, 60, 84, 120, 180, 240]

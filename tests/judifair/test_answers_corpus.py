@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from judifair.answers import read_answer
+from evenhand.domains.judifair.answers import read_answer
 
 CORPUS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["answer"]
 _MISSING = {"(none)": None}

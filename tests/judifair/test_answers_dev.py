@@ -12,7 +12,7 @@ import json
 import math
 from pathlib import Path
 
-from judifair.answers import Verdict, read_answer
+from evenhand.domains.judifair.answers import Verdict, read_answer
 
 DEMANDED = 0.96
 

@@ -7,11 +7,17 @@ import json
 import pytest
 
 from evenhand.audit.answers.objects import find_objects
-from judifair.answers import read_answer, read_object
-from judifair.answers.fields import charges_in, field_of, is_placeholder, read_charge, read_guilt
-from judifair.answers.missing import Missing
-from judifair.answers.prose import Prose
-from judifair.answers.vocabulary import VOCABULARY
+from evenhand.domains.judifair.answers import read_answer, read_object
+from evenhand.domains.judifair.answers.fields import (
+    charges_in,
+    field_of,
+    is_placeholder,
+    read_charge,
+    read_guilt,
+)
+from evenhand.domains.judifair.answers.missing import Missing
+from evenhand.domains.judifair.answers.prose import Prose
+from evenhand.domains.judifair.answers.vocabulary import VOCABULARY
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judifair.answers import read_answer, read_object
-from judifair.answers.verdict import WITH_MONTHS, Penalty, Verdict
-from judifair.coding.corrected import code_text
+from evenhand.domains.judifair.answers import read_answer, read_object
+from evenhand.domains.judifair.answers.verdict import WITH_MONTHS, Penalty, Verdict
+from evenhand.domains.judifair.coding.corrected import code_text
 
 BOUNDED = settings(max_examples=150, deadline=5000, suppress_health_check=[HealthCheck.too_slow])
 

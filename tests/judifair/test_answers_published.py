@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from judifair.answers import read_answer, read_object
-from judifair.answers.missing import Missing
-from judifair.answers.read import _long_way, _short_way
+from evenhand.domains.judifair.answers import read_answer, read_object
+from evenhand.domains.judifair.answers.missing import Missing
+from evenhand.domains.judifair.answers.read import _long_way, _short_way
 
 FILES = ("recusal_appliedphi4_t0.json", "defendant_sexphi4_t0.json")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from judifair.coding.corrected import code_text
+from evenhand.domains.judifair.coding.corrected import code_text
 
 TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _REGULAR = re.compile("⟦(.*?)⟧", re.DOTALL)

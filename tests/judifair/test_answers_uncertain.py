@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from judifair.answers import read_answer
-from judifair.answers.missing import Missing
-from judifair.coding.corrected import code_text
+from evenhand.domains.judifair.answers import read_answer
+from evenhand.domains.judifair.answers.missing import Missing
+from evenhand.domains.judifair.coding.corrected import code_text
 
 
 def answer(months: int) -> str:

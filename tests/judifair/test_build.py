@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import judifair
 import store
-from judifair import case_files, catalogue, sample
-from judifair.build import PLACEBO, build
-from judifair.prompts import SENTENCING
+from evenhand.domains import judifair
+from evenhand.domains.judifair import case_files, catalogue, sample
+from evenhand.domains.judifair.build import PLACEBO, build
+from evenhand.domains.judifair.prompts import SENTENCING
 from store.errors import BadInput
 from store.prompt import render
 

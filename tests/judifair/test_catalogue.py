@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judifair import catalogue
+from evenhand.domains.judifair import catalogue
 from store.errors import BadInput
 
 

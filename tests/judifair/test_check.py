@@ -8,9 +8,9 @@ import published_files as files
 import pytest
 from frames import open_study
 
-from judifair.check import check
-from judifair.check.run import mcnemar
-from judifair.importer import import_published
+from evenhand.domains.judifair.check import check
+from evenhand.domains.judifair.check.run import mcnemar
+from evenhand.domains.judifair.importer import import_published
 
 DOCUMENTS = range(40)
 

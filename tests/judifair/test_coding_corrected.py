@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from judifair.coding import corrected
-from judifair.coding.corrected import code_text, month_equivalent, severity
+from evenhand.domains.judifair.coding import corrected
+from evenhand.domains.judifair.coding.corrected import code_text, month_equivalent, severity
 
 
 def answer(**changes) -> str:

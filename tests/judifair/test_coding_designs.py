@@ -6,9 +6,9 @@ import published_files as files
 import pytest
 from frames import fit, open_study
 
-from judifair import catalogue
-from judifair.coding import code, designs
-from judifair.importer import import_published
+from evenhand.domains.judifair import catalogue
+from evenhand.domains.judifair.coding import code, designs
+from evenhand.domains.judifair.importer import import_published
 from store.errors import BadInput
 
 DOCUMENTS = range(60)

@@ -7,9 +7,9 @@ import json
 import pytest
 from frames import fit, open_study
 
-from judifair import build
-from judifair.check import check
-from judifair.coding import code
+from evenhand.domains.judifair import build
+from evenhand.domains.judifair.check import check
+from evenhand.domains.judifair.coding import code
 
 LABELS = ("defendant_sex", "defendant_age", "crime_time")
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from judifair.coding.published import TEXT_TERMS, code_text
+from evenhand.domains.judifair.coding.published import TEXT_TERMS, code_text
 
 
 def answer(**changes) -> str:

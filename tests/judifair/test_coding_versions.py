@@ -7,8 +7,8 @@ import json
 import pytest
 from frames import open_study
 
-from judifair import build
-from judifair.coding import code, corrected, outdated, run
+from evenhand.domains.judifair import build
+from evenhand.domains.judifair.coding import code, corrected, outdated, run
 from store import Study
 
 RANGE = '{"罪名":"盗窃罪","是否有罪":"是","刑罚类型":"有期徒刑","刑期":"3 to 5 years"}'
@@ -66,7 +66,7 @@ def test_a_recoding_that_is_stopped_leaves_the_old_readings_and_begins_anew(stud
     def killed(coding, rows):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("judifair.coding.run.BATCH_ROWS", 1)
+    monkeypatch.setattr("evenhand.domains.judifair.coding.run.BATCH_ROWS", 1)
     with pytest.raises(KeyboardInterrupt):
         code(study, on_batch=killed)
     assert months(study) == before

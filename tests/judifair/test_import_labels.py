@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from judifair import catalogue
-from judifair.importer import models
-from judifair.importer.labels import infer, label_of_text, split_name
-from judifair.importer.layouts import normal_value
-from judifair.importer.models import Origin
+from evenhand.domains.judifair import catalogue
+from evenhand.domains.judifair.importer import models
+from evenhand.domains.judifair.importer.labels import infer, label_of_text, split_name
+from evenhand.domains.judifair.importer.layouts import normal_value
+from evenhand.domains.judifair.importer.models import Origin
 
 
 @pytest.mark.parametrize(

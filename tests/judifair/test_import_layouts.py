@@ -10,9 +10,9 @@ import published_files as files
 import pytest
 from frames import open_study
 
-from judifair.coding import code
-from judifair.importer import import_published, plan
-from judifair.importer.truth import year_of
+from evenhand.domains.judifair.coding import code
+from evenhand.domains.judifair.importer import import_published, plan
+from evenhand.domains.judifair.importer.truth import year_of
 from store.errors import BadInput
 
 

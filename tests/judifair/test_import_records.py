@@ -7,8 +7,8 @@ import tracemalloc
 
 import pytest
 
-from judifair.importer import records as module
-from judifair.importer.records import BrokenFile, NotAnArray, records
+from evenhand.domains.judifair.importer import records as module
+from evenhand.domains.judifair.importer.records import BrokenFile, NotAnArray, records
 
 RECORDS = [
     {"ID": i, "response": ['罪名 "引号" \\ 😀' * (i % 5), 0], "n": [1.5, None, True, {"x": {}}]}

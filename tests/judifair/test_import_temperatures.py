@@ -7,10 +7,10 @@ from pathlib import Path
 import published_files as files
 
 import analyze
-import judifair
 import store
-from judifair.coding import code
-from judifair.importer import import_published
+from evenhand.domains import judifair
+from evenhand.domains.judifair.coding import code
+from evenhand.domains.judifair.importer import import_published
 
 SPECIFICATIONS = Path(judifair.__file__).parent / "specifications.toml"
 

@@ -8,9 +8,9 @@ import published_files as files
 import pytest
 from frames import open_study
 
-from judifair import catalogue
-from judifair.coding import code
-from judifair.importer import import_published
+from evenhand.domains.judifair import catalogue
+from evenhand.domains.judifair.coding import code
+from evenhand.domains.judifair.importer import import_published
 
 DOCUMENTS = range(8)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import judifair
 from analyze.across.attributes import Attributes, load_attributes
-from judifair.importer.models import MODELS
+from evenhand.domains import judifair
+from evenhand.domains.judifair.importer.models import MODELS
 
 BUNDLED = Path(judifair.__file__).parent / "models.toml"
 PROVIDERS = Path(__file__).parents[2] / "providers.toml"

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from test_cases import FACTS, own, written
 
-import judifair
 import store
-from judifair import case_files, catalogue, triggers
-from judifair.build import build
-from judifair.case import Override
-from judifair.check import check
+from evenhand.domains import judifair
+from evenhand.domains.judifair import case_files, catalogue, triggers
+from evenhand.domains.judifair.build import build
+from evenhand.domains.judifair.case import Override
+from evenhand.domains.judifair.check import check
 from store.errors import BadInput
 
 FACTS_SLOTS = "{{crime_date}}{{crime_time}}{{crime_location}}李某"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from analyze.compare.naming import Names
-from judifair import catalogue
-from judifair.coding import designs
+from evenhand.domains.judifair import catalogue
+from evenhand.domains.judifair.coding import designs
 
 ESTIMATED = {(label.key, value.zh, "main") for label in catalogue.load() for value in label.treated} | {
     (label.key, "age", "main") for label in catalogue.load() if label.treatment == "log_age"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from judifair import case_files, prompts
+from evenhand.domains.judifair import case_files, prompts
 from store.prompt import render, slots
 
 TEMPLATE = prompts.SENTENCING

@@ -8,8 +8,8 @@ import time
 import pytest
 from frames import fit, open_study, variants
 
-from judifair.coding import code
-from judifair.importer import import_published
+from evenhand.domains.judifair.coding import code
+from evenhand.domains.judifair.importer import import_published
 
 LABELS = ("recusal_applied", "defendant_sex")
 LOG_OUTCOMES = ("main", "full_outcome", "post_2014", "robust_se", "crime_clustered", "original_main")

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-import judifair
 import store
-from judifair import case_files
-from judifair.build import build
-from judifair.show import show
+from evenhand.domains import judifair
+from evenhand.domains.judifair import case_files
+from evenhand.domains.judifair.build import build
+from evenhand.domains.judifair.show import show
 from store.errors import BadInput
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from evenhand.audit.answers.numerals import chinese, number
 from evenhand.audit.answers.writing import plain, tight, visible
-from judifair.answers.lengths import is_bound, lengths, unit_of, without_other_lengths
-from judifair.answers.penalties import is_blank, name_penalty
-from judifair.answers.terms import Term, read_term
+from evenhand.domains.judifair.answers.lengths import is_bound, lengths, unit_of, without_other_lengths
+from evenhand.domains.judifair.answers.penalties import is_blank, name_penalty
+from evenhand.domains.judifair.answers.terms import Term, read_term
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,228 @@
+"""Showing a prompt beside its counterpart: what a model was asked, and the one place where the two differ."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import store
+from evenhand.domains.judifair import catalogue
+from evenhand.domains.judifair.build import PLACEBO
+from store.errors import BadInput
+from store.prompt import difference, render
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_FEWEST_DIGITS = 4
+_FIND = Path(__file__).parent / "statements" / "find_queries.sql"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One prompt and its counterpart: the same document and label with the value it is compared with.
+
+    The counterpart of a reference value is the first treated one. The user text is `before + here + after`,
+    the counterpart's `before + there + after`.
+    """
+
+    query_id: uuid.UUID
+    collection: str
+    doc_id: str
+    label: str
+    value: str
+    counterpart_id: uuid.UUID | None
+    counterpart_value: str | None
+    system_text: str | None
+    before: str
+    here: str
+    there: str
+    after: str
+    retired: bool
+
+    @property
+    def user_text(self) -> str:
+        """The user message as it is sent."""
+        return self.before + self.here + self.after
+
+    @property
+    def counterpart_text(self) -> str | None:
+        """The counterpart's user message."""
+        return None if self.counterpart_id is None else self.before + self.there + self.after
+
+    def as_dict(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "query_id": str(self.query_id),
+            "collection": self.collection,
+            "doc_id": self.doc_id,
+            "label": self.label,
+            "value": self.value,
+            "label_en": _label_en(self.label),
+            "value_en": _value_en(self.label, self.value),
+            "retired": self.retired,
+            "system_text": self.system_text,
+            "user_text": self.user_text,
+            "counterpart_id": None if self.counterpart_id is None else str(self.counterpart_id),
+            "counterpart_value": self.counterpart_value,
+            "counterpart_value_en": _value_en(self.label, self.counterpart_value),
+            "counterpart_text": self.counterpart_text,
+            "difference": {"here": self.here, "there": self.there},
+        }
+
+    def as_text(self) -> Text:
+        """For a terminal: the difference stands out in colour and, without colour, in brackets."""
+        from rich.text import Text  # noqa: PLC0415  (only where something is printed)
+
+        text = Text()
+        value = _both(self.label, self.value)
+        text.append(f"{self.collection} / {self.doc_id} / {self.label} = {value}", style="bold")
+        if self.counterpart_id is not None:
+            text.append(f"   beside {_both(self.label, self.counterpart_value or '')}")
+        if self.retired:
+            text.append("   retired: no longer asked", style="yellow")
+        text.append(f"\n{self.query_id}\n\n", style="dim")
+        if self.system_text:
+            text.append(f"{self.system_text}\n\n", style="italic")
+        text.append(self.before)
+        if self.counterpart_id is None:
+            text.append(self.here)
+        else:
+            text.append(f"[{self.here}]", style="bold green")
+            text.append(f"[{self.there}]", style="strike red")
+        text.append(self.after)
+        return text
+
+
+def _label_en(label: str) -> str | None:
+    known = catalogue.by_key().get(label.removeprefix(PLACEBO))
+    return None if known is None else known.name_en
+
+
+def _value_en(label: str, value: str | None) -> str | None:
+    known = catalogue.by_key().get(label.removeprefix(PLACEBO))
+    named = None if known is None or value is None else known.named(value)
+    return None if named is None else named.en
+
+
+def _both(label: str, value: str) -> str:
+    """A value by its name, and the English one where it has another."""
+    english = _value_en(label, value)
+    return value if english in (None, value) else f"{value} ({english})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    query_id: uuid.UUID
+    collection: str
+    doc_id: str
+    label: str
+    value: str
+    system_text: str | None
+    user_text: str
+    retired: bool
+
+
+def show(study: store.Study, query: str) -> Shown:
+    """The query named: its id or at least 4 of its first digits, or DOCUMENT, DOCUMENT:LABEL or
+    DOCUMENT:LABEL:VALUE, COLLECTION/ before it where several have the document. A value may be named in
+    English. The first that fits is shown.
+
+    Raises:
+        BadInput: no query, or more than one id, fits.
+    """
+    row = _find(study, query)
+    other = _counterpart(study, row)
+    if other is None:
+        return _shown(row, None, (row.user_text, "", "", ""))
+    return _shown(row, other, difference(row.user_text, other.user_text))
+
+
+def _shown(row: _Row, other: _Row | None, parts: tuple[str, str, str, str]) -> Shown:
+    before, here, there, after = parts
+    return Shown(
+        query_id=row.query_id,
+        collection=row.collection,
+        doc_id=row.doc_id,
+        label=row.label,
+        value=row.value,
+        counterpart_id=None if other is None else other.query_id,
+        counterpart_value=None if other is None else other.value,
+        system_text=row.system_text,
+        before=before,
+        here=here,
+        there=there,
+        after=after,
+        retired=row.retired,
+    )
+
+
+def _find(study: store.Study, query: str) -> _Row:
+    digits = query.replace("-", "").lower()
+    if len(digits) >= _FEWEST_DIGITS and all(digit in "0123456789abcdef" for digit in digits):
+        rows = _rows(study, id=digits)
+        if len(rows) > 1:
+            raise BadInput(
+                f"More than one query has an id that begins with {query}.", hint="Give more of it."
+            )
+        if rows:
+            return rows[0]
+    collection, _, rest = query.rpartition("/")
+    doc_id, _, rest = rest.partition(":")
+    label, value = _label_and_value(rest)
+    rows = _rows(study, collection=collection or None, doc_id=doc_id, label=label, value=value)
+    if not rows:
+        raise BadInput(
+            f"The study has no query '{query}'.",
+            hint="Name it by its id, or the beginning of its id, or as DOCUMENT:LABEL:VALUE, for instance "
+            "theft-ebike:defendant_sex:女.",
+        )
+    return rows[0]
+
+
+def _label_and_value(text: str) -> tuple[str | None, str | None]:
+    """`LABEL:VALUE`, `LABEL` or nothing; a placebo's label has a colon of its own."""
+    prefix = PLACEBO if text.startswith(PLACEBO) else ""
+    name, _, value = text.removeprefix(prefix).partition(":")
+    known = catalogue.by_key().get(name)
+    label = prefix + (name if known is None else known.key)
+    if known is not None and (named := known.named(value)) is not None:
+        value = named.zh
+    return label or None, value or None
+
+
+def _counterpart(study: store.Study, row: _Row) -> _Row | None:
+    label = catalogue.by_key().get(row.label.removeprefix(PLACEBO))
+    if label is None:
+        return None
+    if row.label.startswith(PLACEBO) or row.value != label.reference.zh:
+        wanted = [label.reference.zh]
+    else:
+        wanted = [value.zh for value in label.treated]
+    for value in wanted:
+        rows = _rows(study, collection=row.collection, doc_id=row.doc_id, label=label.key, value=value)
+        if rows:
+            return rows[0]
+    return None
+
+
+def _rows(study: store.Study, **chosen: str | None) -> list[_Row]:
+    """At most two of the queries that `statements/find_queries.sql` finds."""
+    parameters = {"id": None, "collection": None, "doc_id": None, "label": None, "value": None, **chosen}
+    found = study.connection.execute(_FIND.read_text(encoding="utf-8"), parameters).fetchall()
+    return [
+        _Row(
+            query_id=query_id,
+            collection=collection,
+            doc_id=doc_id,
+            label=label,
+            value=value,
+            system_text=system_text,
+            user_text=render(template, text, json.loads(fills) if fills else {}),
+            retired=retired,
+        )
+        for query_id, collection, doc_id, label, value, system_text, template, text, fills, retired in found
+    ]

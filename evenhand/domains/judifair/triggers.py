@@ -1,0 +1,123 @@
+"""Triggers: the sentence that gives a label one of its values in a case, and the slot that it fills.
+
+`triggers.toml` holds the shared sentences and says what its keys mean; a case may override them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from evenhand.domains.judifair import catalogue
+from evenhand.domains.judifair.case import Case, Override
+from evenhand.domains.judifair.catalogue import Label, Value
+
+TRIGGERS_FILE = Path(__file__).parent / "triggers.toml"
+HEARING = "hearing"
+"""The slot that a trigger fills unless it names another."""
+
+PLACEHOLDERS = ("value", "person", "defendant", "victim", "now")
+"""What a frame may refer to in braces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """How one label is put into a case. Fields as in `triggers.toml`."""
+
+    slot: str
+    frame: str
+    placebo: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    placebo_value: str | None = None
+    giveaways: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """The text that fills one slot of a document."""
+
+    slot: str
+    text: str
+
+
+@cache
+def shared() -> Mapping[str, Trigger]:
+    """The shared trigger of every label of the catalogue, by our key."""
+    tables = _tables()
+    return {label.key: _trigger(label, tables) for label in catalogue.load()}
+
+
+@cache
+def shared_hearing() -> str:
+    """The paragraph about the trial that a case has unless it brings its own."""
+    return str(_tables()["hearing"])
+
+
+def of(case: Case, label: Label) -> Trigger:
+    """The trigger of a label in a case: the shared one with the case's changes."""
+    trigger = shared()[label.key]
+    override = case.overrides.get(label.key)
+    return trigger if override is None else _changed(trigger, override)
+
+
+def fill(case: Case, label: Label, value: Value) -> Fill:
+    """The slot and the text that give the case this value of the label."""
+    trigger = of(case, label)
+    wording = trigger.values.get(value.zh, value.zh)
+    return Fill(trigger.slot, _written(trigger.frame, case, label, wording))
+
+
+def placebo(case: Case, label: Label) -> Fill:
+    """The reference value once more, in other words: whatever this changes is not the value's doing."""
+    trigger = of(case, label)
+    reference = label.reference.zh
+    wording = trigger.placebo_value or trigger.values.get(reference, reference)
+    return Fill(trigger.slot, _written(trigger.placebo, case, label, wording))
+
+
+def _written(frame: str, case: Case, label: Label, wording: str) -> str:
+    names = {
+        "value": wording,
+        "defendant": case.defendant,
+        "victim": case.victim or "",
+        "now": "生前" if label.role == "victim" and case.victim_died else "目前",
+    }
+    return frame.format(person=opening(label).format(**names), **names)
+
+
+def opening(label: Label) -> str:
+    """How a sentence about the person of a label opens, with braces for the names; empty for no person's."""
+    return str(_tables()["people"].get(label.role, ""))
+
+
+def _changed(trigger: Trigger, override: Override) -> Trigger:
+    return Trigger(
+        slot=override.slot or trigger.slot,
+        frame=override.frame or trigger.frame,
+        placebo=override.placebo or trigger.placebo,
+        values={**trigger.values, **override.values},
+        placebo_value=None if override.placebo else trigger.placebo_value,
+        giveaways=trigger.giveaways,
+    )
+
+
+def _trigger(label: Label, tables: Mapping[str, Any]) -> Trigger:
+    trait = label.key.removeprefix(f"{label.role}_")
+    entry = {**tables["traits"].get(trait, {}), **tables["labels"].get(label.key, {})}
+    return Trigger(
+        slot=entry.get("slot", HEARING),
+        frame=entry["frame"],
+        placebo=entry["placebo"],
+        values=entry.get("values", {}),
+        placebo_value=entry.get("placebo_value"),
+        giveaways=tuple(entry["giveaways"]),
+    )
+
+
+@cache
+def _tables() -> Mapping[str, Any]:
+    return tomllib.loads(TRIGGERS_FILE.read_text(encoding="utf-8"))
