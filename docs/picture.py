@@ -14,7 +14,7 @@ from rich.console import Console
 import analyze
 import store
 from analyze.report import print_summary
-from evenhand.commands.options import specifications_path
+from evenhand.cli.options import specifications_path
 from evenhand.domains import judifair
 
 WIDTH = 118

@@ -20,7 +20,7 @@ from rich.console import Console
 import analyze
 import store
 from analyze.report import print_summary, summary_json, write_html, write_tables
-from evenhand.commands.options import specifications_path
+from evenhand.cli.options import specifications_path
 from evenhand.domains import judifair
 from evenhand.domains.judifair.coding import code
 from evenhand.domains.judifair.importer import import_published

@@ -11,7 +11,7 @@ import store
 from analyze.frame import Cell
 from analyze.pairs import Pair, Which, pairs
 from analyze.specification import load
-from evenhand.commands.options import specifications_path
+from evenhand.cli.options import specifications_path
 from evenhand.domains.judifair.coding import code
 
 

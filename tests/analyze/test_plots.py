@@ -21,7 +21,7 @@ from analyze import plots
 from analyze.report import drawing, forest, html, labels
 from analyze.report.data import read
 from analyze.report.shapes import Results
-from evenhand.commands.plot import _width, command
+from evenhand.cli.plot import _width, command
 from store.errors import BadInput
 
 MODELS = (("Sommelier 7B", "simulated", 0.0), ("Taster", "api", 0.0))

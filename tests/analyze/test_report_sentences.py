@@ -18,8 +18,8 @@ from analyze.findings import FindingRow, codes
 from analyze.report import glossary, minute, numbers, opening, write_html, write_tables
 from analyze.report.outcomes import OUTCOMES
 from analyze.report.texts import Texts
-from evenhand.commands.options import specifications_path
-from evenhand.commands.report import command
+from evenhand.cli.options import specifications_path
+from evenhand.cli.report import command
 from evenhand.domains.judifair.coding import code
 
 HOSTILE = verdict(42) + "<script>alert('被告')</script>"

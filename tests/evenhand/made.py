@@ -14,7 +14,7 @@ from small_study import study_at
 import analyze
 import store
 from analyze.findings import Finding, read_findings
-from evenhand.commands.options import specifications_path
+from evenhand.cli.options import specifications_path
 from evenhand.domains.judifair.coding import code
 from evenhand.domains.judifair.importer import import_published
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import analyze
 import store
-from evenhand.commands.run import run_study
+from evenhand.cli.run import run_study
 from evenhand.domains import judifair
 from evenhand.simulate import Bias, Script
 from runner import RunOptions, load_providers

@@ -12,9 +12,9 @@ from small_study import ask, rows, study_at
 
 import analyze
 import store
-from evenhand.commands.analyze import analyze_study
-from evenhand.commands.analyze import command as analyze_command
-from evenhand.commands.options import specifications_path
+from evenhand.cli.analyze import analyze_study
+from evenhand.cli.analyze import command as analyze_command
+from evenhand.cli.options import specifications_path
 from evenhand.domains.judifair import case_files
 from evenhand.domains.judifair.build import build
 from evenhand.domains.judifair.coding import code

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 from small_study import ask, rows, study_at
 
-from evenhand.commands.analyze import command as analyze_command
-from evenhand.commands.plot import command as plot_command
-from evenhand.commands.report import command as report_command
+from evenhand.cli.analyze import command as analyze_command
+from evenhand.cli.plot import command as plot_command
+from evenhand.cli.report import command as report_command
 from evenhand.domains.judifair import case_files
 from evenhand.domains.judifair.build import build
 from store.errors import BadInput

@@ -19,10 +19,10 @@ import click
 import pytest
 from rich.console import Console
 
-import evenhand.commands as evenhand_commands
-from evenhand.commands.demo import LABELS, QUESTION
-from evenhand.commands.options import typed
-from evenhand.main import COMMANDS, main
+import evenhand.cli as evenhand_commands
+from evenhand.cli.demo import LABELS, QUESTION
+from evenhand.cli.main import COMMANDS, main
+from evenhand.cli.options import typed
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def evenhand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capt
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_and_examples(name: str) -> None:
-    command = importlib.import_module(f"evenhand.commands.{COMMANDS[name][0]}").command
+    command = importlib.import_module(f"evenhand.cli.{COMMANDS[name][0]}").command
     assert isinstance(command, click.Command)
     text = command.get_help(click.Context(command, info_name=f"evenhand {name}"))
     assert f"evenhand {name}" in text.split("Examples:")[1], "the examples show the command itself"
@@ -68,7 +68,7 @@ def test_every_command_has_help_and_examples(name: str) -> None:
 
 def test_help_names_every_command_and_loads_none_of_the_heavy_packages() -> None:
     code = (
-        "import sys\nfrom evenhand.main import cli\n"
+        "import sys\nfrom evenhand.cli.main import cli\n"
         "try:\n    cli.main(['--help'])\nexcept SystemExit:\n    pass\n"
         "heavy = {'duckdb', 'aiohttp', 'pyfixest', 'pandas', 'pyarrow', 'numpy', 'pydantic', 'rich'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
@@ -83,7 +83,7 @@ def test_help_names_every_command_and_loads_none_of_the_heavy_packages() -> None
 
 def test_the_list_of_commands_is_that_of_the_modules() -> None:
     folder = Path(evenhand_commands.__file__).parent
-    shared = {"__init__", "options", "selection"}
+    shared = {"__init__", "main", "options", "output", "selection"}
     assert {module for module, _ in COMMANDS.values()} == {path.stem for path in folder.glob("*.py")} - shared
 
 
@@ -397,14 +397,14 @@ def test_a_command_is_told_as_it_can_be_typed(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("sys.argv", [str(tmp_path / "my tools" / "evenhand")])
     assert typed() == "'my tools/evenhand'"
     monkeypatch.setattr("sys.argv", ["/else/where/main.py"])
-    assert typed().endswith(" -m evenhand.main")
+    assert typed().endswith(" -m evenhand")
 
 
 def test_the_question_of_the_demo_fits_a_narrow_terminal(
     evenhand: Evenhand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evenhand("build", "--labels", ",".join(LABELS), "--db", "s.duckdb")
-    monkeypatch.setattr("evenhand.commands.sql.console", lambda: Console(width=80))
+    monkeypatch.setattr("evenhand.cli.sql.console", lambda: Console(width=80))
     shown = evenhand(
         "sql", QUESTION.replace("months FROM answers", "600 AS months FROM queries"), "--db", "s.duckdb"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from evenhand.domain_command import command
+from evenhand.cli.domain import command
 from store.errors import BadInput
 
 DOMAINS = Path(__file__).parents[1] / "domains"

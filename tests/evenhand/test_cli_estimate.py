@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.commands.estimate import AS_IN_RUN
-from evenhand.commands.estimate import command as estimate_command
-from evenhand.commands.run import command as run_command
-from evenhand.main import main
+from evenhand.cli.estimate import AS_IN_RUN
+from evenhand.cli.estimate import command as estimate_command
+from evenhand.cli.main import main
+from evenhand.cli.run import command as run_command
 
 PROVIDERS = """
 [providers.far]

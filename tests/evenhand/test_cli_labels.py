@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import store
-from evenhand.commands.labels import command as labels_command
-from evenhand.commands.labels import quadrant
-from evenhand.commands.show import command as show_command
+from evenhand.cli.labels import command as labels_command
+from evenhand.cli.labels import quadrant
+from evenhand.cli.show import command as show_command
 from evenhand.domains import judifair
 from evenhand.domains.judifair import case_files, catalogue
 from evenhand.domains.judifair.build import build

@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 from small_study import ask, study_at
 
-from evenhand.commands.check import command as check_command
-from evenhand.commands.pairs import command as pairs_command
-from evenhand.commands.show import command as show_command
-from evenhand.commands.sql import command as sql_command
+from evenhand.cli.check import command as check_command
+from evenhand.cli.output import printable
+from evenhand.cli.pairs import command as pairs_command
+from evenhand.cli.show import command as show_command
+from evenhand.cli.sql import command as sql_command
 from evenhand.domains.judifair import case_files
 from evenhand.domains.judifair.build import build
-from evenhand.output import printable
 from evenhand.simulate import Script
 from store.errors import BadInput
 

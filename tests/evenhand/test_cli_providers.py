@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.main import main
+from evenhand.cli.main import main
 
 FILE = """\
 [providers.far]

@@ -15,9 +15,9 @@ from scipy import stats
 
 import analyze
 import store
-from evenhand.commands.analyze import analyze_study
-from evenhand.commands.options import specifications_path
-from evenhand.commands.run import run_study
+from evenhand.cli.analyze import analyze_study
+from evenhand.cli.options import specifications_path
+from evenhand.cli.run import run_study
 from evenhand.domains import judifair
 from evenhand.domains.judifair import case_files
 from evenhand.domains.judifair.build import build
@@ -114,7 +114,7 @@ def test_a_run_killed_in_the_middle_goes_on_and_every_query_has_one_prediction(t
     database = tmp_path / "study.duckdb"
     with study_at(database) as study:
         queries = build(study).queries
-    command = [sys.executable, "-m", "evenhand.main", "run", "scripted-judge", "--db", str(database)]
+    command = [sys.executable, "-m", "evenhand", "run", "scripted-judge", "--db", str(database)]
     running = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
     )
@@ -149,7 +149,17 @@ def test_a_run_killed_in_the_middle_goes_on_and_every_query_has_one_prediction(t
 def test_the_embedded_model_answers_and_is_asked_once(tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp", reason="the embedded engine is not installed (make test installs it)")
     command = [
-        *(sys.executable, "-m", "evenhand.main", "run", "smollm2-135m", "--temperature", "1", "--seed", "7"),
+        *(
+            sys.executable,
+            "-m",
+            "evenhand.cli.main",
+            "run",
+            "smollm2-135m",
+            "--temperature",
+            "1",
+            "--seed",
+            "7",
+        ),
         *("--max-tokens", "160", "--db", "study.duckdb", "--limit", "3"),
     ]
     with study_at(tmp_path / "study.duckdb") as study:

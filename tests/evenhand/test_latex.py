@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 from small_study import ask, study_at
 
-from evenhand.commands.analyze import command as analyze_command
-from evenhand.commands.compare_published import command as compare_command
-from evenhand.commands.import_published import command as import_command
-from evenhand.commands.report import command as report_command
+from evenhand.cli.analyze import command as analyze_command
+from evenhand.cli.compare_published import command as compare_command
+from evenhand.cli.import_published import command as import_command
+from evenhand.cli.report import command as report_command
 from evenhand.domains.judifair import case_files
 from evenhand.domains.judifair.build import build
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.main import COMMANDS, WORKING
+from evenhand.cli.main import COMMANDS, WORKING
 
-EVENHAND = (sys.executable, "-m", "evenhand.main")
+EVENHAND = (sys.executable, "-m", "evenhand")
 FULL = Path("/dev/full")
 
 

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 from small_study import ask, rows, study_at
 
-from evenhand.commands.analyze import command as analyze_command
-from evenhand.commands.build import command as build_command
-from evenhand.commands.report import command as report_command
+from evenhand.cli.analyze import command as analyze_command
+from evenhand.cli.build import command as build_command
+from evenhand.cli.report import command as report_command
 from evenhand.simulate import Script
 
 LABELS = ("defendant_religion", "defendant_sex", "defendant_age", "online_broadcast")

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 from small_study import ask, study_at
 
-from evenhand.commands.analyze import analyze_study
-from evenhand.commands.options import specifications_path
-from evenhand.commands.sql import command as sql_command
+from evenhand.cli.analyze import analyze_study
+from evenhand.cli.options import specifications_path
+from evenhand.cli.sql import command as sql_command
 from evenhand.domains.judifair import case_files
 from evenhand.domains.judifair.build import build
 from evenhand.simulate import Bias, Script

@@ -10,9 +10,9 @@ import pytest
 from small_study import BIAS, ask, rows, study_at
 
 import store
-from evenhand.commands.analyze import analyze_study
-from evenhand.commands.options import specifications_path
-from evenhand.commands.run import _temperatures, command, run_each
+from evenhand.cli.analyze import analyze_study
+from evenhand.cli.options import specifications_path
+from evenhand.cli.run import _temperatures, command, run_each
 from evenhand.domains.judifair import case_files
 from evenhand.domains.judifair.build import build
 from evenhand.simulate import Script

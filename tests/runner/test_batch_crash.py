@@ -101,7 +101,7 @@ def test_the_command_line_asks_by_batches(tmp_path, server, monkeypatch):
     )
 
     def evenhand(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "evenhand.main", *arguments]
+        command = [sys.executable, "-m", "evenhand", *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
     common = ("--db", str(database), "--providers", str(tables))

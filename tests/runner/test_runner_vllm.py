@@ -277,7 +277,7 @@ def run_evenhand(folder: Path, *models: str) -> subprocess.CompletedProcess[str]
     (folder / "providers.toml").write_text(PROVIDERS.format(port=free_port()))
     with store.open_study(folder / "study.duckdb") as study:
         fill_study(study, 3, 2)
-    command = [sys.executable, "-m", "evenhand.main", "run", *models, "--monitor", "none"]
+    command = [sys.executable, "-m", "evenhand", "run", *models, "--monitor", "none"]
     return subprocess.run(
         command,
         cwd=folder,

@@ -14,7 +14,7 @@ from contextlib import suppress
 import click
 
 from evenhand import __version__
-from evenhand.output import OutputLost, guarded
+from evenhand.cli.output import OutputLost, guarded
 
 # name -> (module, the line in `evenhand --help`), in the order in which a study goes through them.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare-published": ("compare_published", "The published figures beside the corrected ones."),
     "sql": ("sql", "Ask the study a question in SQL, read-only."),
     "export": ("export", "Write a table or query to Parquet, CSV or Excel."),
+    "domain": ("domain", "List domains; start one of your own; check one."),
     "serve-embedded": ("serve_embedded", "Serve the embedded model alone, on loopback."),
 }
 
@@ -55,7 +56,7 @@ class LazyGroup(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"evenhand.commands.{COMMANDS[cmd_name][0]}")
+        module = importlib.import_module(f"evenhand.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.command
         return command
 
@@ -146,7 +147,3 @@ def _run(words: Sequence[str]) -> int:
         if error.hint:
             click.echo(error.hint, err=True)
         return error.exit_code
-
-
-if __name__ == "__main__":
-    main()

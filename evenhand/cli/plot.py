@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.commands.options import console, db_option, open_study, sentence, specifications_option
+from evenhand.cli.options import console, db_option, open_study, sentence, specifications_option
 
 if TYPE_CHECKING:
     from analyze.plots import Language

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.commands.options import (
+from evenhand.cli.options import (
     console,
     db_option,
     json_option,
@@ -70,7 +70,7 @@ def command(
     from analyze import load  # noqa: PLC0415
     from analyze.compare import compare  # noqa: PLC0415
     from analyze.freshness import outdated, unanalysed  # noqa: PLC0415
-    from evenhand.commands.analyze import CODINGS, analyze_study  # noqa: PLC0415
+    from evenhand.cli.analyze import CODINGS, analyze_study  # noqa: PLC0415
     from evenhand.domains.judifair.coding import designs  # noqa: PLC0415
 
     chosen = split_list(models)

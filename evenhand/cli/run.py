@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evenhand.commands.options import (
+from evenhand.cli.options import (
     Number,
     console,
     db_option,
@@ -22,7 +22,7 @@ from evenhand.commands.options import (
     sentence,
     split_list,
 )
-from evenhand.commands.selection import selection, selection_options
+from evenhand.cli.selection import selection, selection_options
 
 if TYPE_CHECKING:
     from runner import Asked, RunOptions, RunSummary

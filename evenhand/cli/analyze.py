@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.commands.options import (
+from evenhand.cli.options import (
     console,
     db_option,
     json_option,

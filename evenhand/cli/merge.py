@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.commands.options import db_option, json_option, open_study, print_json
+from evenhand.cli.options import db_option, json_option, open_study, print_json
 
 
 @click.command(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.commands.options import (
+from evenhand.cli.options import (
     console,
     counted,
     db_option,

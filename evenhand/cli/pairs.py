@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.commands.options import (
+from evenhand.cli.options import (
     console,
     db_option,
     json_option,
@@ -16,8 +16,8 @@ from evenhand.commands.options import (
     read_study,
     specifications_option,
 )
-from evenhand.commands.show import print_answer
-from evenhand.output import printable
+from evenhand.cli.output import printable
+from evenhand.cli.show import print_answer
 
 if TYPE_CHECKING:
     from rich.console import Console

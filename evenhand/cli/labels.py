@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.commands.options import console, json_option, print_json
+from evenhand.cli.options import console, json_option, print_json
 
 if TYPE_CHECKING:
     from evenhand.domains.judifair.catalogue import Label, Value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.commands.options import console, open_study, specifications_path, typed
+from evenhand.cli.options import console, open_study, specifications_path, typed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -118,8 +118,8 @@ def _go(
     script: Script | None = None,
 ) -> None:
     from analyze.report import print_summary, write_html  # noqa: PLC0415
-    from evenhand.commands.analyze import analyze_study  # noqa: PLC0415
-    from evenhand.commands.run import print_run, run_study  # noqa: PLC0415
+    from evenhand.cli.analyze import analyze_study  # noqa: PLC0415
+    from evenhand.cli.run import print_run, run_study  # noqa: PLC0415
     from evenhand.domains.judifair.build import build as build_queries  # noqa: PLC0415
     from runner import RunOptions, load_providers  # noqa: PLC0415
     from store import Selection  # noqa: PLC0415

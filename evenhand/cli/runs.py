@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.commands.options import console, db_option, json_option, open_study, print_json, read_study
+from evenhand.cli.options import console, db_option, json_option, open_study, print_json, read_study
 
 if TYPE_CHECKING:
     from store.runs import Run

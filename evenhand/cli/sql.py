@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from evenhand.commands.options import Number, console, db_option, json_option, print_json
-from evenhand.output import printable
+from evenhand.cli.options import Number, console, db_option, json_option, print_json
+from evenhand.cli.output import printable
 
 SCREEN_ROWS = 1_000
 MOST_SCREEN_ROWS = 5_000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.commands.options import Number, db_option, json_option, print_json
+from evenhand.cli.options import Number, db_option, json_option, print_json
 
 
 @click.command(

@@ -132,7 +132,7 @@ def typed() -> str:
         return "evenhand"
     called = Path(sys.argv[0])
     if called.stem != "evenhand":
-        return f"{shlex.quote(sys.executable)} -m evenhand.main"
+        return f"{shlex.quote(sys.executable)} -m evenhand"
     here = Path.cwd()
     return shlex.quote(str(called.relative_to(here) if called.is_relative_to(here) else called))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evenhand.commands.options import split_list
+from evenhand.cli.options import split_list
 
 if TYPE_CHECKING:
     from store import Selection

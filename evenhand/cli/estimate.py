@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evenhand.commands.options import console, db_option, json_option, print_json, read_study, split_list
-from evenhand.commands.run import command as run_command
-from evenhand.commands.selection import selection, selection_options
+from evenhand.cli.options import console, db_option, json_option, print_json, read_study, split_list
+from evenhand.cli.run import command as run_command
+from evenhand.cli.selection import selection, selection_options
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.commands.options import console, db_option, json_option, open_study, print_json
+from evenhand.cli.options import console, db_option, json_option, open_study, print_json
 
 if TYPE_CHECKING:
     from evenhand.domains.judifair.importer.report import ImportReport

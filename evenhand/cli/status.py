@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.commands.options import console, db_option, json_option, print_json, read_study, sentence
+from evenhand.cli.options import console, db_option, json_option, print_json, read_study, sentence
 
 if TYPE_CHECKING:
     from store.runs import Run

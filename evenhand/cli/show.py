@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.commands.options import console, db_option, json_option, print_json, read_study
-from evenhand.output import printable
+from evenhand.cli.options import console, db_option, json_option, print_json, read_study
+from evenhand.cli.output import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

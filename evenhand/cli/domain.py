@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.commands.options import console, json_option, print_json
+from evenhand.cli.options import console, json_option, print_json
 
 if TYPE_CHECKING:
     from evenhand.audit import Domain
 
-EXAMPLE = Path(__file__).parent / "audit" / "example"
+EXAMPLE = Path(__file__).parents[1] / "audit" / "example"
 
 
 @click.group(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.commands.options import (
+from evenhand.cli.options import (
     console,
     db_option,
     open_study,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.commands.options import console, json_option, print_json
+from evenhand.cli.options import console, json_option, print_json
 
 if TYPE_CHECKING:
     from runner.providers.file import Route

@@ -1,0 +1,1 @@
+"""One module a command: it parses, calls a service, and prints."""

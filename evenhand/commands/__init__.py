@@ -1,1 +1,0 @@
-"""One module a command: it parses, calls a room, and prints."""
