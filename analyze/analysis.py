@@ -16,24 +16,25 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
-from analyze import configurations, freshness, losses, tables
-from analyze import frame as frames
-from analyze.across import families
-from analyze.across.attributes import Attributes, load_attributes
-from analyze.across.rows import Body, OneModel
-from analyze.across.run import BODY_KEY, MODEL_KEY, across, temperatures
-from analyze.across.temperature import Measured
-from analyze.estimate import Engine, Estimate, deviation, estimate_label
+from analyze.between_models import configurations, families
+from analyze.between_models.attributes import Attributes, load_attributes
+from analyze.between_models.rows import Body, OneModel
+from analyze.between_models.run import BODY_KEY, MODEL_KEY, across, temperatures
+from analyze.between_models.temperature import Measured
+from analyze.counterfactual import frame as frames
+from analyze.counterfactual.estimate import Engine, Estimate, deviation, estimate_label
+from analyze.counterfactual.frame import Cell, Frame, HoldsConnection, LabelRows
+from analyze.counterfactual.metrics import ALL, LabelMetrics, ModelMetric, label_metrics, model_metrics
 from analyze.findings import FindingRow
 from analyze.findings.settle import settle
 from analyze.findings.shared import SharedEffect
-from analyze.frame import Cell, Frame, HoldsConnection, LabelRows
 from analyze.inference import model as inferences
 from analyze.inference.family import global_over_models, over_models
 from analyze.inference.model import Documents, ModelInference
 from analyze.inference.signs import Signs
-from analyze.metrics import ALL, LabelMetrics, ModelMetric, label_metrics, model_metrics
 from analyze.specification import Specification, Specifications, load
+from analyze.stored import losses, tables
+from analyze.stored import staleness as freshness
 from store.errors import BadInput, RunFailed
 
 if TYPE_CHECKING:
@@ -166,13 +167,14 @@ def run(
         inference: run the tests of [inference], under the codings that it names.
         draws: of signs, where not all patterns are gone through.
         seed: of the draws.
-        attributes: a TOML file of models' attributes (`analyze.across.attributes`), to hold against metrics.
+        attributes: a TOML file of models' attributes, to hold against metrics
+            (`analyze.between_models.attributes`).
         progress: called after each label.
 
     Raises BadInput for a specification, coding, model or collection that does not fit the study, RunFailed
     where the results cannot be written or the engines disagree. Where nothing is left to analyse, the result
     is empty and the stored tables stay as they are. Nothing is removed that cannot be computed anew
-    (`analyze.losses`): `Analysis.removed` says what went, as none of its answers counts any more.
+    (`analyze.stored.losses`): `Analysis.removed` says what went, as none of its answers counts any more.
     """
     for name, chosen in (("coding", codings), ("model", models), ("collection", collections)):
         if chosen is not None and not chosen:

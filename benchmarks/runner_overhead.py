@@ -168,7 +168,14 @@ CLIENTS = {
 NEEDS = {
     "bare": ("aiohttp",),
     "transport": ("runner.transport.http", "runner.providers.schema"),
-    "runner": ("duckdb", "pyarrow.compute", "runner.live.run", "store.asking", "store.writer", "store.live"),
+    "runner": (
+        "duckdb",
+        "pyarrow.compute",
+        "runner.live.run",
+        "store.pending_queries",
+        "store.writer",
+        "store.live",
+    ),
     "openai": ("openai",),
 }
 

@@ -9,14 +9,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from store.asking import PendingQuery as PendingQuery
-    from store.asking import Selection as Selection
-    from store.asking import count_pending as count_pending
-    from store.asking import pending as pending
     from store.errors import BadInput as BadInput
     from store.errors import EvenhandError as EvenhandError
     from store.errors import RunFailed as RunFailed
     from store.migrate import MigrationSet as MigrationSet
+    from store.pending_queries import PendingQuery as PendingQuery
+    from store.pending_queries import Selection as Selection
+    from store.pending_queries import count_pending as count_pending
+    from store.pending_queries import pending as pending
     from store.queries import Document as Document
     from store.queries import Query as Query
     from store.queries import add_collection as add_collection
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "store.errors": ("BadInput", "EvenhandError", "RunFailed"),
     "store.migrate": ("MigrationSet",),
-    "store.asking": ("PendingQuery", "Selection", "count_pending", "pending"),
+    "store.pending_queries": ("PendingQuery", "Selection", "count_pending", "pending"),
     "store.queries": (
         "Document",
         "Query",

@@ -20,8 +20,8 @@ import duckdb
 import pyarrow as pa
 
 from store import snapshot, sockets
-from store.doorway import MEMORY
 from store.errors import BadInput, EvenhandError, RunFailed
+from store.opening import MEMORY
 from store.readonly import ROW_LIMIT, TIMEOUT_S, Reading, Rows, reading
 from store.study import Study
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import duckdb
 
-from store import doorway, runs
+from store import opening as doorway
+from store import runs
 from store.errors import BadInput
 from store.migrate import missing
 from store.rows import now

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from store import live, readonly
-from store.doorway import InUse
+from store.opening import InUse
 from store.readonly import ROW_LIMIT, TIMEOUT_S, Reading, Rows
 
 GRACE_S = 1.5

@@ -17,10 +17,11 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from store import doorway, values
+from store import opening as doorway
+from store import values
 from store.errors import BadInput
+from store.sql_guard import vet
 from store.study import Study, default_memory_limit
-from store.vetting import vet
 
 ROW_LIMIT = 10_000
 TIMEOUT_S = 60.0
@@ -92,8 +93,8 @@ def reading(
     lasts, `interrupts` holds a callable that stops the statement.
 
     Raises:
-        BadInput: the statement is not allowed (`store.vetting`), wrong, or took too long; the file cannot be
-            opened.
+        BadInput: the statement is not allowed (`store.sql_guard`), wrong, or took too long; the file
+            cannot be opened.
     """
     if isinstance(source, Study):
         connection = None

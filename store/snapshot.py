@@ -20,7 +20,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from store import doorway, reach, values
+from store import opening as doorway
+from store import reach, values
 from store.errors import BadInput, RunFailed
 from store.sql import registered, statement
 from store.study import default_memory_limit

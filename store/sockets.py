@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from store import doorway
+from store import opening as doorway
 
 LONGEST = 103 if sys.platform == "darwin" else 107
 """Bytes that the path of a unix socket may have."""

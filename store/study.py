@@ -17,7 +17,7 @@ from typing import Self
 
 import duckdb
 
-from store import doorway
+from store import opening as doorway
 from store.errors import BadInput
 from store.migrate import MigrationSet, migrate, missing
 

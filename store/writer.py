@@ -23,8 +23,8 @@ from typing import Self
 
 import duckdb
 
-from store.doorway import MEMORY
 from store.errors import RunFailed
+from store.opening import MEMORY
 from store.rows import (
     CostRow,
     FailureRow,

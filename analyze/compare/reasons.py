@@ -8,7 +8,7 @@ from typing import Any
 
 from scipy import stats
 
-from analyze.compare.bridge import Middle
+from analyze.compare.decomposition import Middle
 from analyze.compare.printed import Printed, agrees
 from analyze.compare.rows import ComparedLabel, ComparedMetric, ComparedValue
 

@@ -15,17 +15,18 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from analyze import configurations, tables
-from analyze import frame as frames
-from analyze.bernoulli import THRESHOLDS
+from analyze.between_models import configurations
+from analyze.between_models.configurations import Configuration
 from analyze.compare import naming
-from analyze.compare.bridge import middles, renamed
+from analyze.compare.decomposition import middles, renamed
 from analyze.compare.printed import Printed, read_printed
 from analyze.compare.reasons import Misnamed, label_row, metric_row, value_row
 from analyze.compare.rows import PAIR_KEY, ROWS, Pair, Unmatched
-from analyze.configurations import Configuration
-from analyze.frame import Cell, HoldsConnection
+from analyze.counterfactual import frame as frames
+from analyze.counterfactual.frame import Cell, HoldsConnection
+from analyze.inference.bernoulli import THRESHOLDS
 from analyze.specification import Specifications, load
+from analyze.stored import tables
 from store.errors import BadInput
 
 _HERE = Path(__file__).parent

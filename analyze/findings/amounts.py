@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from analyze.counterfactual.frame import Bools, Floats, Ints
 from analyze.findings import codes
 from analyze.findings.cells import Cells, difference
 from analyze.findings.rows import FindingRow
-from analyze.frame import Bools, Floats, Ints
-from analyze.inference import changers
+from analyze.inference import discordant as changers
 from analyze.inference.rows import ValueTest
 from analyze.inference.scores import ValueScores
 from analyze.inference.within_cases import permute

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyze.frame import REFERENCE, TRUE, Bools, Coded, Floats, Ints, LabelRows
+from analyze.counterfactual.frame import REFERENCE, TRUE, Bools, Coded, Floats, Ints, LabelRows
 from analyze.specification import Inference
 
 _ROUNDING = 1e-9

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from analyze.counterfactual.frame import Bools, Floats, Ints
 from analyze.findings import codes
 from analyze.findings.amounts import amount_finding, contrasts, slope_finding
 from analyze.findings.cells import Cells, cells, difference
 from analyze.findings.responses import Tested, kind_finding, kind_test, missing_finding, missing_test
 from analyze.findings.rows import FindingRow
-from analyze.frame import Bools, Floats, Ints
 from analyze.inference import confirmatory
 from analyze.inference.confirmatory import KIND, MISSING, OUTCOME, TESTS, Within
 from analyze.inference.flips import ENUMERATED, FlipResults, whiten

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from analyze.frame import HoldsConnection, connection_of
+from analyze.counterfactual.frame import HoldsConnection, connection_of
 
 _PENDING = (Path(__file__).parent / "pending.sql").read_text(encoding="utf-8")
 

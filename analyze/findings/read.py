@@ -7,8 +7,8 @@ from pathlib import Path
 
 import duckdb
 
+from analyze.counterfactual.frame import Cell, HoldsConnection, connection_of
 from analyze.findings.rows import Finding, FindingRow
-from analyze.frame import Cell, HoldsConnection, connection_of
 
 _FINDINGS = (Path(__file__).parent / "findings.sql").read_text(encoding="utf-8")
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from analyze.counterfactual.frame import Bools, Floats
 from analyze.findings import codes
 from analyze.findings.amounts import Compared
 from analyze.findings.cells import Cells, difference
 from analyze.findings.rows import FindingRow
-from analyze.frame import Bools, Floats
 from analyze.inference.within_cases import NOTHING_VARIES, Permuted, permute
 
 

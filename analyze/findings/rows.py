@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analyze.frame import Cell
+from analyze.counterfactual.frame import Cell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

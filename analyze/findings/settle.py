@@ -8,18 +8,18 @@ from dataclasses import fields, replace
 import duckdb
 import numpy as np
 
-from analyze import tables
-from analyze.across.rows import Body
+from analyze.between_models.rows import Body
+from analyze.counterfactual.frame import Cell, Floats
 from analyze.findings import codes
 from analyze.findings.collect import Moves
 from analyze.findings.decide import decide
 from analyze.findings.read import stored_findings
 from analyze.findings.rows import Finding, FindingRow
 from analyze.findings.shared import SharedEffect, shared_effects
-from analyze.frame import Cell, Floats
 from analyze.inference import confirmatory
 from analyze.inference.confirmatory import LEVEL, OUTCOME, WEIGHTS
 from analyze.inference.equivalence import confirmable
+from analyze.stored import tables
 
 _KEY = ("collection", "model_key", "coding")
 

@@ -8,8 +8,8 @@ from functools import reduce
 
 import numpy as np
 
+from analyze.counterfactual.frame import Cell
 from analyze.findings.collect import Contrast, Moves
-from analyze.frame import Cell
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from analyze.frame import Floats, Ints
+from analyze.counterfactual.frame import Floats, Ints
 
 _STEPS = 50
 _CONVERGED = 1e-10

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from analyze.frame import Bools, Floats
+from analyze.counterfactual.frame import Bools, Floats
 
 POWER = 0.8
 LEVEL = 0.05

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from analyze.bernoulli import THRESHOLDS, bernoulli_p
-from analyze.frame import Floats
+from analyze.counterfactual.frame import Floats
+from analyze.counterfactual.sample import ONE_DOCUMENT
+from analyze.inference.bernoulli import THRESHOLDS, bernoulli_p
 from analyze.inference.flips import FlipResults
 from analyze.inference.multiplicity import benjamini_hochberg, holm, step_down_max
 from analyze.inference.rows import GlobalTest, LabelTest, ValueTest
 from analyze.inference.values import Scored
-from analyze.sample import ONE_DOCUMENT
 
 LEVEL = 0.05
 UNTESTED = "nothing changes, or nothing can be compared"

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from analyze.bernoulli import THRESHOLDS
-from analyze.frame import Floats, Ints
+from analyze.counterfactual.frame import Floats, Ints
+from analyze.inference.bernoulli import THRESHOLDS
 from analyze.inference.multiplicity import step_down_max
 from analyze.inference.scores import LabelScores, ValueScores
 from analyze.inference.signs import Signs

@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from analyze import sample as samples
-from analyze.estimate import value_names
-from analyze.frame import REFERENCE, Bools, Floats, LabelRows
+from analyze.counterfactual import sample as samples
+from analyze.counterfactual.estimate import value_names
+from analyze.counterfactual.frame import REFERENCE, Bools, Floats, LabelRows
+from analyze.counterfactual.sample import NO_VARIATION, ONE_DOCUMENT
 from analyze.inference.rows import ImbalanceTest
 from analyze.inference.scores import label_scores
-from analyze.sample import NO_VARIATION, ONE_DOCUMENT
 from analyze.specification import Inference
 
 OVER, UNDER, EVERY = "over", "under", "all"

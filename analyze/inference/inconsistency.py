@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from analyze.frame import Floats, Frame, encode
+from analyze.counterfactual.frame import Floats, Frame, encode
+from analyze.counterfactual.metrics import ALL, ModelMetric
 from analyze.inference.rows import InconsistencyTest, NoiseFloor
-from analyze.metrics import ALL, ModelMetric
 
 _HERE = Path(__file__).parent
 _PAIRS = (_HERE / "inconsistency.sql").read_text(encoding="utf-8")

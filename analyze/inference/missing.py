@@ -18,10 +18,10 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from analyze import sample as samples
-from analyze.estimate import value_names
-from analyze.frame import Floats, Frame, Ints, LabelRows, encode, floats
-from analyze.inference.changers import largest_of
+from analyze.counterfactual import sample as samples
+from analyze.counterfactual.estimate import value_names
+from analyze.counterfactual.frame import Floats, Frame, Ints, LabelRows, encode, floats
+from analyze.inference.discordant import largest_of
 from analyze.inference.effects import sign_test
 from analyze.inference.flips import flip
 from analyze.inference.rows import MissingTest

@@ -11,9 +11,10 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from analyze.across.temperature import EFFECT, INCONSISTENCY, Measured
+from analyze.between_models.temperature import EFFECT, INCONSISTENCY, Measured
+from analyze.counterfactual.frame import Frame, Ints
+from analyze.counterfactual.metrics import ModelMetric
 from analyze.findings.collect import Collected, collect
-from analyze.frame import Frame, Ints
 from analyze.inference.family import global_tests, label_tests
 from analyze.inference.flips import FlipResults, flip
 from analyze.inference.imbalance import imbalance_tests
@@ -36,7 +37,6 @@ from analyze.inference.rows import (
 )
 from analyze.inference.signs import Signs
 from analyze.inference.values import Scored, score, value_tests, within_rejected
-from analyze.metrics import ModelMetric
 from analyze.specification import Inference
 
 _SWITCHES = (Path(__file__).parent / "switches.sql").read_text(encoding="utf-8")

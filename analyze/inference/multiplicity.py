@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from analyze.frame import Floats
+from analyze.counterfactual.frame import Floats
 
 
 def holm(p: Floats) -> Floats:

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyze import sample as samples
-from analyze import within
-from analyze.estimate import value_names
-from analyze.frame import REFERENCE, Bools, Floats, Ints, LabelRows
-from analyze.sample import Sample
+from analyze.counterfactual import sample as samples
+from analyze.counterfactual import within
+from analyze.counterfactual.estimate import value_names
+from analyze.counterfactual.frame import REFERENCE, Bools, Floats, Ints, LabelRows
+from analyze.counterfactual.sample import Sample
 
 _ROUNDING = 1e-9
 """A score below this share of the largest is rounding."""

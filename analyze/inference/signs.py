@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analyze.frame import Ints
+from analyze.counterfactual.frame import Ints
 
 
 @dataclass(frozen=True, slots=True)

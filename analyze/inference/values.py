@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from analyze import sample as samples
-from analyze.estimate import value_names
-from analyze.frame import REFERENCE, Floats, LabelRows
-from analyze.inference import changers
+from analyze.counterfactual import sample as samples
+from analyze.counterfactual.estimate import value_names
+from analyze.counterfactual.frame import REFERENCE, Floats, LabelRows
+from analyze.counterfactual.sample import NO_FREEDOM, NO_VARIATION, ONE_DOCUMENT, Sample
+from analyze.inference import discordant as changers
 from analyze.inference.effects import bound_on_share, per_cent, sign_test
 from analyze.inference.equivalence import (
     LEVEL,
@@ -26,7 +27,6 @@ from analyze.inference.flips import Flipped
 from analyze.inference.multiplicity import holm
 from analyze.inference.rows import ValueTest
 from analyze.inference.scores import LabelScores, ValueScores, label_scores
-from analyze.sample import NO_FREEDOM, NO_VARIATION, ONE_DOCUMENT, Sample
 from analyze.specification import Inference
 
 NO_CHANGE = "no change seen"

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from analyze.frame import Bools, Floats, Ints
+from analyze.counterfactual.frame import Bools, Floats, Ints
 from analyze.inference.flips import ENUMERATED, all_patterns
 
 Singles = NDArray[np.float32]

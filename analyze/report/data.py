@@ -13,11 +13,11 @@ from typing import Any
 
 import duckdb
 
-from analyze import configurations, freshness
-from analyze.configurations import Configuration
+from analyze.between_models import configurations
+from analyze.between_models.configurations import Configuration
+from analyze.counterfactual.frame import HoldsConnection, connection_of
+from analyze.counterfactual.pairs import Pair, pairs
 from analyze.findings import Finding, codes, read_findings, read_pending
-from analyze.frame import HoldsConnection, connection_of
-from analyze.pairs import Pair, pairs
 from analyze.report import data_flow, extra_tables, undefined_values
 from analyze.report import texts as wording
 from analyze.report.conclusions import notable
@@ -34,6 +34,7 @@ from analyze.report.shapes import (
 )
 from analyze.report.texts import Texts
 from analyze.specification import UNNAMED_DOSE, Specifications, load
+from analyze.stored import staleness as freshness
 from store.errors import BadInput
 
 ALL_MODELS = "all models"

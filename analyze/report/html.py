@@ -18,11 +18,11 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from analyze.configurations import said
+from analyze.between_models.configurations import said
+from analyze.counterfactual.pairs import Side
 from analyze.findings import FindingRow, codes
 from analyze.inference import confirmatory
 from analyze.inference.flips import ENUMERATED
-from analyze.pairs import Side
 from analyze.report import (
     conclusions,
     data_flow,

@@ -11,7 +11,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analyze.estimate import NO_SPREAD
+from analyze.counterfactual.estimate import NO_SPREAD
 from analyze.report import numbers
 from analyze.report.drawing import (
     FAINT,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from analyze import configurations
+from analyze.between_models import configurations
+from analyze.counterfactual.pairs import Pair
 from analyze.findings import FindingRow
-from analyze.pairs import Pair
 from analyze.report import texts as wording
 from analyze.report.texts import Texts
 from analyze.specification import Specifications
@@ -182,7 +182,7 @@ class Audit:
     temperature: float | None
     kind: str
     settings: Mapping[str, Any]
-    """What was set, but for the temperature; see `analyze.configurations`."""
+    """What was set, but for the temperature; see `analyze.between_models.configurations`."""
     name: str
     """The model, with temperature, collection and settings where they are needed to tell audits apart."""
     apart: str

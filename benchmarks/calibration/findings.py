@@ -11,9 +11,9 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
+from analyze.counterfactual.frame import Floats
 from analyze.findings import codes
 from analyze.findings.rows import FindingRow
-from analyze.frame import Floats
 from analyze.inference import confirmatory
 from analyze.inference.confirmatory import LEVEL, OUTCOME, WEIGHTS
 from analyze.inference.equivalence import confirmable

@@ -27,8 +27,8 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
-from analyze.bernoulli import THRESHOLDS, bernoulli_p
-from analyze.inference import changers
+from analyze.inference import discordant as changers
+from analyze.inference.bernoulli import THRESHOLDS, bernoulli_p
 from analyze.inference.equivalence import detectable
 from analyze.inference.flips import flip
 from analyze.inference.multiplicity import step_down_max

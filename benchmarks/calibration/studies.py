@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from analyze.estimate import value_names
+from analyze.counterfactual.estimate import value_names
+from analyze.counterfactual.frame import TRUE, Coded, Design, Floats, LabelRows
 from analyze.findings.collect import collect
 from analyze.findings.decide import decide
 from analyze.findings.rows import FindingRow
-from analyze.frame import TRUE, Coded, Design, Floats, LabelRows
 from analyze.inference.family import label_tests
 from analyze.inference.flips import flip
 from analyze.inference.rows import ValueTest

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analyze.frame import Design, LabelRows
+from analyze.counterfactual.frame import Design, LabelRows
 from analyze.inference.scores import LabelScores, ValueScores, label_scores
 
 GRID = np.array(

@@ -69,7 +69,7 @@ def command(
     """
     from analyze import load  # noqa: PLC0415
     from analyze.compare import compare  # noqa: PLC0415
-    from analyze.freshness import outdated, unanalysed  # noqa: PLC0415
+    from analyze.stored.staleness import outdated, unanalysed  # noqa: PLC0415
     from evenhand.cli.analyze import CODINGS, analyze_study  # noqa: PLC0415
     from evenhand.domains.judifair.coding import designs  # noqa: PLC0415
 

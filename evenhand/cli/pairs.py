@@ -22,8 +22,8 @@ from evenhand.cli.show import print_answer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analyze.frame import Cell
-    from analyze.pairs import Pair, Side, Which
+    from analyze.counterfactual.frame import Cell
+    from analyze.counterfactual.pairs import Pair, Side, Which
     from evenhand.domains.judifair.catalogue import Label, Value
 
 
@@ -80,8 +80,8 @@ def command(
     gave them, and how they were read. Pairs come in the order of the cases, not by size: they are examples of
     what happened, and no selection. `evenhand show QUERY --answers` shows one with its whole prompt.
     """
-    import analyze.frame  # noqa: PLC0415
-    from analyze.pairs import pairs  # noqa: PLC0415
+    import analyze.counterfactual.frame  # noqa: PLC0415
+    from analyze.counterfactual.pairs import pairs  # noqa: PLC0415
     from analyze.specification import load  # noqa: PLC0415
     from evenhand.domains.judifair import catalogue  # noqa: PLC0415
     from evenhand.domains.judifair.coding import code  # noqa: PLC0415
@@ -94,7 +94,7 @@ def command(
     with read_study(db) as study:
         if not study.read_only:
             code(study, (coding,))
-        cells = analyze.frame.cells(
+        cells = analyze.counterfactual.frame.cells(
             study.connection,
             specs,
             codings=[coding],

@@ -33,7 +33,7 @@ from store.errors import BadInput, RunFailed
 from store.rows import now
 
 if TYPE_CHECKING:
-    from store.asking import PendingQueries
+    from store.pending_queries import PendingQueries
 
 
 class BatchModel:

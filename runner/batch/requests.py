@@ -17,7 +17,7 @@ from runner.providers.settings import ModelSettings
 from runner.transport.request import Bodies
 
 if TYPE_CHECKING:
-    from store.asking import PendingQuery
+    from store.pending_queries import PendingQuery
 
 MOST_REQUESTS = 50_000
 """Of one batch, as OpenAI documents it."""

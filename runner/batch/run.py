@@ -35,7 +35,7 @@ from store.costs import Spent
 from store.errors import BadInput, EvenhandError, RunFailed
 
 if TYPE_CHECKING:
-    from store.asking import PendingQueries, Selection
+    from store.pending_queries import PendingQueries, Selection
     from store.study import Study
 
 POLL_S = 30.0

@@ -18,7 +18,7 @@ from runner.providers.file import ModelEntry, Route
 from store.errors import BadInput
 
 if TYPE_CHECKING:
-    from store.asking import Selection
+    from store.pending_queries import Selection
     from store.study import Study
 
 

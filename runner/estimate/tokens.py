@@ -20,7 +20,7 @@ from store.prompt import render
 if TYPE_CHECKING:
     from runner.providers.file import Route
     from runner.providers.settings import ModelSettings
-    from store.asking import PendingQuery
+    from store.pending_queries import PendingQuery
     from store.study import Study
 
 SAMPLE = 200

@@ -17,7 +17,7 @@ from runner.lifecycle.options import Asked, RunOptions
 from runner.providers.file import Route
 
 if TYPE_CHECKING:
-    from store.asking import Selection
+    from store.pending_queries import Selection
 
 _PACKAGES = ("aiohttp", "duckdb", "orjson", "pydantic", "uvloop", "vllm", "xllamacpp")
 

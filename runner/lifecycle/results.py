@@ -11,7 +11,7 @@ from store.rows import CostRow, FailureRow, PredictionRow, now
 
 if TYPE_CHECKING:
     from runner.providers.schema import Prices
-    from store.asking import PendingQuery
+    from store.pending_queries import PendingQuery
 
 
 def cost_of(used: Answer | Usage, prices: Prices | None, share: float = 1.0) -> float | None:

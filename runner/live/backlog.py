@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from runner.live.item import Item
 
 if TYPE_CHECKING:
-    from store.asking import PendingQuery
+    from store.pending_queries import PendingQuery
 
 BATCH = 256
 LOW = 128

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from runner.live.lane import Lane
-    from store.asking import PendingQuery
+    from store.pending_queries import PendingQuery
     from store.rows import PredictionRow
 
 _MOVE_ON_AFTER = 2

@@ -34,8 +34,8 @@ from runner.transport.redact import Redactor
 from store.errors import BadInput, EvenhandError, RunFailed
 
 if TYPE_CHECKING:
-    from store.asking import PendingQueries, Selection
     from store.history import Known
+    from store.pending_queries import PendingQueries, Selection
     from store.study import Study
     from store.writer import Writer
 

@@ -13,7 +13,7 @@ from runner.providers.settings import ModelSettings
 from runner.transport.grammar import Unsupported, grammar
 
 if TYPE_CHECKING:
-    from store.asking import PendingQuery
+    from store.pending_queries import PendingQuery
 
 
 class Bodies:

@@ -13,7 +13,7 @@ from cellar import SPECIFICATIONS, Cellar
 from rich.console import Console
 
 import store
-from analyze.configurations import Configuration, called, several_models
+from analyze.between_models.configurations import Configuration, called, several_models
 from analyze.plots import plot
 from analyze.report import print_summary, summary_json, write_html, write_tables
 from analyze.report.data import read

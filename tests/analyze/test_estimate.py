@@ -10,7 +10,7 @@ from scipy import stats
 from tastings import DESIGNS, Table, specifications
 
 import analyze
-from analyze.estimate import Engine
+from analyze.counterfactual.estimate import Engine
 
 ENGINES = pytest.mark.parametrize("engine", ["pyfixest", "numpy"])
 

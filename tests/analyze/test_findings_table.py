@@ -6,9 +6,9 @@ from dataclasses import fields
 
 import analyze
 import store
-from analyze import tables
+from analyze.counterfactual.frame import Cell
 from analyze.findings import Finding, FindingRow, codes, read_findings
-from analyze.frame import Cell
+from analyze.stored import tables
 
 
 def row(position: int, label: str, **others: object) -> FindingRow:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from tastings import SPECIFICATIONS, Table, specifications
 
-from analyze import Analysis, within
+from analyze import Analysis
 from analyze.analysis import run as run_audited
-from analyze.bernoulli import bernoulli_p
+from analyze.counterfactual import within
+from analyze.inference.bernoulli import bernoulli_p
 from store.errors import BadInput, RunFailed
 
 run = functools.partial(run_audited, audit=False)

@@ -8,8 +8,8 @@ import pytest
 from sentencing_studies import DECLINED, Made, make, verdict
 
 import store
-from analyze.frame import Cell
-from analyze.pairs import Pair, Which, pairs
+from analyze.counterfactual.frame import Cell
+from analyze.counterfactual.pairs import Pair, Which, pairs
 from analyze.specification import load
 from evenhand.cli.options import specifications_path
 from evenhand.domains.judifair.coding import code

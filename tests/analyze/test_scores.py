@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analyze import within
-from analyze.frame import Design, LabelRows
+from analyze.counterfactual import within
+from analyze.counterfactual.frame import Design, LabelRows
 from analyze.inference.scores import label_scores
 
 

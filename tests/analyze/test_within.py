@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analyze import within
-from analyze.fixest import Fixest
+from analyze.counterfactual import within
+from analyze.counterfactual.fixest import Fixest
 
 
 def problem(seed: int, *, k: int, nested: bool = True) -> dict[str, NDArray]:

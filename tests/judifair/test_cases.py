@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from evenhand.domains.judifair import case_files, catalogue, giveaways, prompts, triggers
+from evenhand.domains.judifair import case_files, catalogue, prompts, triggers
+from evenhand.domains.judifair import leakage as giveaways
 from evenhand.domains.judifair.case import WITH_MONTHS, Case
 from store.errors import BadInput
 from store.prompt import fill, render, slots

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analyze.across.attributes import Attributes, load_attributes
+from analyze.between_models.attributes import Attributes, load_attributes
 from evenhand.domains import judifair
 from evenhand.domains.judifair.importer.models import MODELS
 

@@ -12,7 +12,7 @@ from runner_world import providers
 
 from runner.transport.grammar import Unsupported, grammar
 from runner.transport.request import Bodies
-from store.asking import PendingQuery
+from store.pending_queries import PendingQuery
 from store.prompt import Slotted, fill
 
 SCHEMA = {

@@ -11,8 +11,8 @@ from store_samples import SYSTEM, USER, build, model, sample_queries
 
 import store
 from store import identity
-from store.asking import Selection
 from store.errors import BadInput
+from store.pending_queries import Selection
 from store.prompt import render
 
 DOCS = ["d0", "d1", "d2", "d3"]

@@ -18,8 +18,8 @@ import pytest
 
 import store
 from store import live, reach, sockets
-from store.doorway import InUse
 from store.identity import new_prediction_id
+from store.opening import InUse
 from store.rows import now
 
 HOLDER = """

@@ -15,8 +15,8 @@ from store_samples import USER, answer, build, failure, model, write
 
 import store
 from store import batches, identity, runs
-from store.asking import Selection
 from store.merge import SharedTable, merge
+from store.pending_queries import Selection
 from store.rows import now
 from store.runs import Attempts
 

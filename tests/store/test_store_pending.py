@@ -13,7 +13,7 @@ from store_samples import answer, build, failure, model, write
 
 import store
 from store import batches, runs
-from store.asking import PAGE, Selection
+from store.pending_queries import PAGE, Selection
 
 DOCS = [f"d{i}" for i in range(7)]
 

@@ -16,8 +16,8 @@ from store_samples import build
 
 import store
 from store import live, snapshot
-from store.doorway import InUse
 from store.errors import BadInput, RunFailed
+from store.opening import InUse
 
 # Each commit adds as many predictions as failures, so that a torn copy would show.
 WRITER = """

@@ -18,10 +18,11 @@ from typing import Any
 import pyarrow as pa
 
 import store
-from evenhand.domains.judifair import case_files, catalogue, giveaways, prompts, triggers, wording
+from evenhand.domains.judifair import case_files, catalogue, prompts, triggers, wording
+from evenhand.domains.judifair import leakage as giveaways
 from evenhand.domains.judifair.case import Case, Truth
 from evenhand.domains.judifair.catalogue import Label
-from evenhand.domains.judifair.giveaways import Giveaway
+from evenhand.domains.judifair.leakage import Giveaway
 from evenhand.domains.judifair.prompts import Template
 from store import identity
 from store.errors import BadInput

@@ -40,9 +40,9 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from analyze.bernoulli import THRESHOLDS, bernoulli_p
-from analyze.estimate import Estimate
-from analyze.frame import Design, Frame
+from analyze.counterfactual.estimate import Estimate
+from analyze.counterfactual.frame import Design, Frame
+from analyze.inference.bernoulli import THRESHOLDS, bernoulli_p
 
 _METRICS = (Path(__file__).parent / "metrics.sql").read_text(encoding="utf-8")
 

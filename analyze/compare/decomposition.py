@@ -17,9 +17,9 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from analyze import frame as frames
-from analyze.estimate import estimate_label
-from analyze.frame import Cell, LabelRows
+from analyze.counterfactual import frame as frames
+from analyze.counterfactual.estimate import estimate_label
+from analyze.counterfactual.frame import Cell, LabelRows
 from analyze.specification import Metric, Metrics, Specification, Specifications
 
 _VIEW = "compared_answers"

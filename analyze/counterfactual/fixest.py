@@ -1,8 +1,9 @@
 """The same regression by pyfixest, which fills the tables of estimates.
 
 pyfixest is maintained and tested against R's fixest; the numpy estimator beside it is ours. Importing it
-takes seconds, so it is imported on the first fit. Samples must come from `analyze.sample.prepare`:
-pyfixest ends the process on an empty sample and raises where a treatment does not vary.
+takes seconds, so it is imported on the first fit. Samples must come from
+`analyze.counterfactual.sample.prepare`: pyfixest ends the process on an empty sample and raises
+where a treatment does not vary.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analyze.frame import Floats, Ints
-from analyze.within import Errors
+from analyze.counterfactual.frame import Floats, Ints
+from analyze.counterfactual.within import Errors
 
 
 class Fixest:

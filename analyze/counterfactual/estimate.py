@@ -14,13 +14,13 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy import stats
 
-from analyze import sample as samples
-from analyze import within
-from analyze.fixest import Fixest
-from analyze.frame import Floats, Ints, LabelRows
-from analyze.sample import NO_FREEDOM, NO_VARIATION, ONE_CLUSTER, ONE_DOCUMENT, Sample
+from analyze.counterfactual import sample as samples
+from analyze.counterfactual import within
+from analyze.counterfactual.fixest import Fixest
+from analyze.counterfactual.frame import Floats, Ints, LabelRows
+from analyze.counterfactual.sample import NO_FREEDOM, NO_VARIATION, ONE_CLUSTER, ONE_DOCUMENT, Sample
+from analyze.counterfactual.within import Errors
 from analyze.specification import Specification
-from analyze.within import Errors
 
 Engine = Literal["numpy", "pyfixest"]
 """What fits. The two agree to 1e-10; numpy takes a tenth of the time."""

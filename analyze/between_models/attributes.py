@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from analyze.across.ranks import PERFECT, between_share, spearman
-from analyze.across.rows import AttributeTest
-from analyze.frame import Floats
+from analyze.between_models.ranks import PERFECT, between_share, spearman
+from analyze.between_models.rows import AttributeTest
+from analyze.counterfactual.frame import Floats
 from analyze.inference.multiplicity import holm
 from store.errors import BadInput
 

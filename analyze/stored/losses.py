@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from analyze.frame import Cell
+from analyze.counterfactual.frame import Cell
 from store.errors import BadInput
 from store.sql import registered
 

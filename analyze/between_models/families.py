@@ -14,12 +14,12 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from analyze import tables
-from analyze.across.rows import Body
-from analyze.bernoulli import bernoulli_p
-from analyze.frame import Cell
+from analyze.between_models.rows import Body
+from analyze.counterfactual.frame import Cell
+from analyze.inference.bernoulli import bernoulli_p
 from analyze.inference.multiplicity import benjamini_hochberg, holm
 from analyze.inference.rows import GlobalTest
+from analyze.stored import tables
 from store.sql import registered
 
 _HERE = Path(__file__).parent

@@ -14,11 +14,11 @@ from tastings import SPECIFICATIONS, Table, specifications
 from test_inference import INFERENCE
 
 import analyze
-from analyze.across.attributes import Attributes, attribute_tests, load_attributes
-from analyze.across.ranks import between_share, spearman
-from analyze.across.structure import LabelShare, structure_tests
-from analyze.across.temperature import Measured, temperature_tests
-from analyze.bernoulli import bernoulli_p
+from analyze.between_models.attributes import Attributes, attribute_tests, load_attributes
+from analyze.between_models.ranks import between_share, spearman
+from analyze.between_models.structure import LabelShare, structure_tests
+from analyze.between_models.temperature import Measured, temperature_tests
+from analyze.inference.bernoulli import bernoulli_p
 from analyze.inference.signs import Signs
 from store.errors import BadInput
 

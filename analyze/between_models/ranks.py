@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from analyze.frame import Floats
+from analyze.counterfactual.frame import Floats
 
 ENUMERATED = 8
 """Up to this many models all orders are gone through."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analyze.across.rows import TemperatureTest
-from analyze.frame import Floats, Ints
+from analyze.between_models.rows import TemperatureTest
+from analyze.counterfactual.frame import Floats, Ints
 from analyze.inference.signs import Signs
 
 EFFECT, INCONSISTENCY = "effect", "inconsistency"

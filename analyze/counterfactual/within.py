@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyze.frame import Floats, Ints
+from analyze.counterfactual.frame import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def fit(y: Floats, x: Floats, doc: Ints) -> Within:
     """Least squares of `y` (n) on `x` (n, k) with an effect for each document.
 
     `doc` holds sorted codes 0 .. documents - 1, each at least twice; x must have full rank within documents
-    (`analyze.sample.prepare` sees to both).
+    (`analyze.counterfactual.sample.prepare` sees to both).
     """
     documents = int(doc[-1]) + 1
     centred = demean(np.column_stack([y, x]), doc, documents)

@@ -10,10 +10,10 @@ from cellar import SPECIFICATIONS, Cellar
 
 import analyze
 import store
-from analyze.freshness import outdated, unanalysed
 from analyze.report import data_flow
 from analyze.report.data import read
 from analyze.report.data_flow import SINCE
+from analyze.stored.staleness import outdated, unanalysed
 
 MODELS = (("Sommelier 7B", "api", 0.0), ("Taster XL", "api", 0.0))
 

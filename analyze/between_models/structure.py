@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analyze.across.rows import StructureTest
-from analyze.frame import Floats
+from analyze.between_models.rows import StructureTest
+from analyze.counterfactual.frame import Floats
 
 PERMUTATIONS = 9_999
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 
-from analyze.frame import Cell
+from analyze.counterfactual.frame import Cell
 
 _HERE = Path(__file__).parent
 _SETTLED = (_HERE / "settled.sql").read_text(encoding="utf-8")

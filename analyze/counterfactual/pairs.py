@@ -13,7 +13,7 @@ from typing import Literal
 
 import duckdb
 
-from analyze.frame import Cell, HoldsConnection, connection_of
+from analyze.counterfactual.frame import Cell, HoldsConnection, connection_of
 from analyze.specification import Specifications
 from store.errors import BadInput
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyze.frame import Floats, Ints
+from analyze.counterfactual.frame import Floats, Ints
 from analyze.inference.scores import ValueScores
 
 FEWEST = 30

@@ -16,10 +16,10 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from analyze import configurations, tables
-from analyze.across.attributes import TOO_FEW, Attributes, attribute_tests, written
-from analyze.across.ranks import PERFECT, spearman
-from analyze.across.rows import (
+from analyze.between_models import configurations
+from analyze.between_models.attributes import TOO_FEW, Attributes, attribute_tests, written
+from analyze.between_models.ranks import PERFECT, spearman
+from analyze.between_models.rows import (
     AttributeTest,
     Body,
     CountOverModels,
@@ -29,12 +29,13 @@ from analyze.across.rows import (
     StructureTest,
     TemperatureTest,
 )
-from analyze.across.structure import LabelShare, structure_tests
-from analyze.across.temperature import Measured, temperature_tests
-from analyze.bernoulli import bernoulli_p
-from analyze.frame import Cell, Design
+from analyze.between_models.structure import LabelShare, structure_tests
+from analyze.between_models.temperature import Measured, temperature_tests
+from analyze.counterfactual.frame import Cell, Design
+from analyze.inference.bernoulli import bernoulli_p
 from analyze.inference.multiplicity import holm
 from analyze.inference.signs import Signs
+from analyze.stored import tables
 
 _HERE = Path(__file__).parent
 _LABELS = (_HERE / "labels.sql").read_text(encoding="utf-8")

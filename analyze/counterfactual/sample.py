@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyze.frame import REFERENCE, Bools, Floats, Ints, LabelRows
+from analyze.counterfactual.frame import REFERENCE, Bools, Floats, Ints, LabelRows
 
 EMPTY = "empty sample"
 ALONE = "no repeated documents"

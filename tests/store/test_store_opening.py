@@ -14,7 +14,7 @@ import pytest
 
 import store
 from store import migrate
-from store.doorway import InUse, explain
+from store.opening import InUse, explain
 
 OPEN_AND_WAIT = """
 import sys, time, duckdb

@@ -1,0 +1,1 @@
+"""The counterfactual design: case x label x value, one fact changed, effects within the case."""

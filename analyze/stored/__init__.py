@@ -1,0 +1,1 @@
+"""Results in the database: how rows get there, when they are stale, what may never be removed."""
