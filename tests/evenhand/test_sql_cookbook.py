@@ -1,4 +1,4 @@
-"""The README's questions to the data: each is run as it is printed, and finds what is there to be found."""
+"""The SQL cookbook: each query is run as it is printed, and finds what is there to be found."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from evenhand.domains.judifair import case_files
 from evenhand.domains.judifair.build import build
 from evenhand.simulate import Bias, Script
 
-README = Path(__file__).parents[2] / "README.md"
+COOKBOOK = Path(__file__).parents[2] / "docs" / "sql.md"
 LABELS = ("defendant_religion", "defendant_sex", "online_broadcast", "defendant_age")
 SCRIPT = Script(
     seed=5,
@@ -32,15 +32,15 @@ SCRIPT = Script(
 
 
 def printed() -> dict[str, list[str]]:
-    """The commands of the section, by the comment above each."""
-    section = README.read_text(encoding="utf-8").partition("## Ask the data")[2].partition("\n## ")[0]
-    (block,) = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+    """The commands of the page, by the comment above each."""
+    page = COOKBOOK.read_text(encoding="utf-8")
+    (block,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
     found = {}
     for part in block.strip().split("\n\n"):
         comment, _, command = part.partition("\n")
         assert comment.startswith("# "), part
         found[comment.removeprefix("# ")] = shlex.split(command)
-    for inline in re.findall(r"`(evenhand sql [^`]+)`", section):
+    for inline in re.findall(r"`(evenhand sql [^`]+)`", page):
         found[inline] = shlex.split(inline)
     return found
 
@@ -107,13 +107,13 @@ def test_they_find_what_is_there(database: Path) -> None:
     assert "ln(age)" not in {row["value"] for row in moved}
     ended = [row for row in by["How did"] if row["model"] == "gpt-4o-mini"]
     assert sum(row["with_repeats"] for row in ended) == 2 * sum(row["queries"] for row in ended)
-    for row in by["One document:"]:
+    for row in by["One case:"]:
         assert not row["label"].startswith("placebo:")
         told = row["months"].split("; ")
         assert len({one.partition(": ")[0] for one in told}) == len(told), "two answers bear one name"
         assert "nan" not in row["months"]
     assert abs(moved[0]["months"]) >= abs(moved[-1]["months"])
-    assert all("phi-4 " in row["months"] for row in by["One document:"])
+    assert all("phi-4 " in row["months"] for row in by["One case:"])
     assert len(by["Answers that"]) == 2
     assert all(row["usd"] > 0 for row in by["Tokens and"])
     assert {row["returned_model"] for row in by["Who answered,"]} == {"scripted-judge"}
