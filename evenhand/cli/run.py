@@ -61,14 +61,19 @@ Examples:
   evenhand run qwen3-8b-local --repeat 3 --temperature 0,1 --seed 1
   evenhand run gpt-4o-mini --retry failed,empty
   evenhand run gpt-4o-mini --batch --max-cost 10
-Stop with Ctrl-C: answers on their way are waited for and stored. The same command goes on where it stopped.
+Stop with Ctrl-C: answers on their way are waited for and stored. Run the same command again to resume.
 """
 )
 @click.argument("models", nargs=-1, required=True)
 @db_option
 @selection_options
 @click.option(
-    "--repeat", "repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Ask each so often."
+    "--repeat",
+    "repeats",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many times to ask each query.",
 )
 @click.option(
     "--temperature",
@@ -370,7 +375,7 @@ def print_run(summary: RunSummary, *, as_json: bool) -> None:
     cost = summary.status.get("cost_usd")
     paid = "" if cost is None else f", {dollars(cost)}"
     out.print(
-        f"Stored: {counts or 'nothing new'}. Still to ask: {summary.pending:,}{beyond}. "
+        f"Stored: {counts or 'nothing new'}. Pending: {summary.pending:,}{beyond}. "
         f"{summary.seconds:,.0f} s{paid}.",
         markup=False,
     )

@@ -88,7 +88,7 @@ def _show_last(db: Path, last: Run | None, *, as_json: bool) -> None:
         click.echo(
             f"The last run (of {last.started_at:%Y-%m-%d %H:%M:%S} UTC) was {state}: "
             f"{last.predictions:,} answers and {last.failures:,} given up are stored. "
-            "The same command goes on where it stopped."
+            "Run the same command again to resume."
         )
     if state == "failed":
         sys.exit(1)

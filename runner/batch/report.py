@@ -74,9 +74,9 @@ def summarise(
             stopped_by = "cost"
             message = reached(limit, spent, wanted)
     elif pending:
-        state, stopped_by, message = "failed", "failure", f"{pending:,} are still to ask."
+        state, stopped_by, message = "failed", "failure", f"{pending:,} queries are pending."
     else:
-        message = all_asked(beyond)
+        message = all_asked(beyond, last["models"])
     if left and pending:
         message += f" Not answered: {most_common(left)}."
     if going_on:

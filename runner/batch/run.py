@@ -407,7 +407,7 @@ class _BatchRun:
 
     def _told_to_stop(self) -> None:
         if self.stop.at_once:
-            self.tell("Stopping at once; what has arrived is being stored.")
+            self.tell("Stopping now. Answers that have arrived are being stored.")
         else:
             self.tell("Stopping: what is submitted goes on at the provider. Once more stops at once.")
 

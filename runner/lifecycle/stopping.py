@@ -10,6 +10,9 @@ from typing import Literal, Self
 
 Reason = Literal["", "signal", "cost", "hours", "failure"]
 
+_NAMES = {signal.SIGINT: "Ctrl-C"}
+_AGAIN = {signal.SIGINT: "Press Ctrl-C again to stop now."}
+
 
 class Stop:
     """Whether to stop, since when, and why. `changed` wakes whoever waits for it."""
@@ -72,12 +75,13 @@ class Signals:
     def _received(self, which: signal.Signals) -> None:
         if self._stop.reason == "signal":
             self._stop.now()
-            self._told("Stopping at once; what has arrived is being stored.")
+            self._told("Stopping now. Answers that have arrived are being stored.")
             self._remove()
         else:
-            self._stop.ask("signal", f"Stopped by {which.name}.")
+            self._stop.ask("signal", f"Stopped by {_NAMES.get(which, which.name)}.")
             self._stop.reason = "signal"
-            self._told("Stopping: waiting for answers on their way. Once more stops at once.")
+            again = _AGAIN.get(which, "A second signal stops at once.")
+            self._told(f"Stopping: waiting for the answers to open requests. {again}")
 
     def _remove(self) -> None:
         for one in self._installed:

@@ -105,8 +105,8 @@ def key_values(snapshot: Snapshot) -> list[str]:
             "done": model["done"],
             "total": model["total"],
             "rate": f"{model['rate_now']:.2f}",
-            "eta": span(model.get("eta_s")).replace(" ", ""),
-            **({"quiet": span(model.get("quiet_s")).replace(" ", "")} if model.get("quiet_s") else {}),
+            "eta": span(model.get("eta_s")),
+            **({"quiet": span(model.get("quiet_s"))} if model.get("quiet_s") else {}),
             "in_flight": model["in_flight"],
             "limit": sum(lane["limit"] for lane in model["lanes"]),
             "p50_s": _seconds([lane.get("p50_s") for lane in model["lanes"]]),
@@ -157,24 +157,24 @@ def _seconds(values: list[float | None]) -> str:
 
 
 def span(seconds: float | None) -> str:
-    """A length of time for people: '42 s', '3 m 05 s', '2 h 10 m', '3 d 4 h'."""
+    """A length of time for people: '42s', '3m05s', '2h10m', '3d4h'. No spaces: a line never breaks in it."""
     if seconds is None:
         return "-"
     whole = round(seconds)
     if whole < 60:
-        return f"{whole} s"
+        return f"{whole}s"
     if whole < 3600:
-        return f"{whole // 60} m {whole % 60:02} s"
+        return f"{whole // 60}m{whole % 60:02}s"
     if whole < 86400:
-        return f"{whole // 3600} h {whole % 3600 // 60:02} m"
-    return f"{whole // 86400} d {whole % 86400 // 3600} h"
+        return f"{whole // 3600}h{whole % 3600 // 60:02}m"
+    return f"{whole // 86400}d{whole % 86400 // 3600}h"
 
 
 def amount(number: float) -> str:
-    """A count for people: 9,999, 12.3 k, 4.56 M."""
+    """A count for people: 9,999, 12.3k, 4.56M."""
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if number >= limit:
-            return f"{number / (1e3 if unit == 'k' else limit):.3g} {unit}"
+            return f"{number / (1e3 if unit == 'k' else limit):.3g}{unit}"
     return f"{number:,.0f}"
 
 
@@ -186,15 +186,15 @@ def tables(snapshot: Snapshot, width: int) -> RenderableType:
     writer = snapshot["writer"]
     foot = [
         f"{span(snapshot.get('seconds'))}",
-        f"stored {writer['committed']:,}, waiting {writer['backlog']:,}",
+        f"stored {writer['committed']:,}, queued for the disk {writer['backlog']:,}",
         f"last commit {writer['last_commit_s'] * 1000:.0f} ms",
     ]
     if len(snapshot["models"]) > 1:
-        foot += [f"all {words}" for words in _costs(snapshot)]
+        foot += [f"all models {words}" for words in _costs(snapshot)]
     if snapshot.get("max_cost"):
-        foot.append(f"at most {dollars(snapshot['max_cost'])}")
+        foot.append(f"limit {dollars(snapshot['max_cost'])}")
     if snapshot.get("max_total_cost"):
-        foot.append(f"at most {dollars(snapshot['max_total_cost'])} over all runs")
+        foot.append(f"limit {dollars(snapshot['max_total_cost'])} over all runs")
     if writer.get("error"):
         foot.append(f"WRITER: {writer.get('error')}")
     parts.append(Text(" · ".join(foot), style="dim"))
@@ -212,7 +212,7 @@ def _model(model: Mapping[str, Any], width: int) -> list[RenderableType]:
     count = f"{done:,} / {model['selected']:,} ({share:.1%}{earlier})"
     eta = span(model.get("eta_s"))
     if model.get("quiet_s"):
-        eta += f" (nothing settled for {span(model.get('quiet_s'))})"
+        eta += f" (no answer for {span(model.get('quiet_s'))})"
     pace = f"{model['rate_now']:.1f}/s now, {model['rate']:.1f}/s over the run, ETA {eta}"
     outcomes = ", ".join(f"{name} {count:,}" for name, count in model["outcomes"].items() if count)
     tokens = (
@@ -222,7 +222,7 @@ def _model(model: Mapping[str, Any], width: int) -> list[RenderableType]:
     cost = ", ".join(_costs(model)) or "price unknown"
     retry = f", to retry {model['to_retry']:,}" if model["to_retry"] else ""
     parts: list[RenderableType] = _head(name, count, done, model["selected"] or 1, width)
-    parts += [Text(f"  {line}") for line in (pace, f"{outcomes or 'none stored yet'}{retry}")]
+    parts += [Text(f"  {line}") for line in (pace, f"{outcomes or 'nothing new in this run'}{retry}")]
     parts += [Text(f"  {tokens}; {cost}"), *_lanes(_not_told_twice(model), width)]
     parts += [Text(f"  given up, {words}") for words in reasons(model)]
     if warning := answered_by_others(model):
@@ -326,9 +326,9 @@ def _error(lane: Mapping[str, Any], before: str) -> Text:
 
 def _state(lane: Mapping[str, Any]) -> Text:
     if lane.get("parked"):
-        return Text("parked", style="bold red")
+        return Text("stopped", style="bold red")
     if lane["outage"]:
-        return Text("not reached" if lane.get("unreached") else "no answer, probing", style="yellow")
+        return Text("unreachable" if lane.get("unreached") else "no answer, probing", style="yellow")
     if _is_too_large(lane):
         needed, per_minute = lane["request_tokens"], lane["tokens_per_minute"]
         return Text(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 State = Literal["finished", "interrupted", "failed"]
 
-GO_ON = "The same command goes on where it stopped."
+GO_ON = "Run the same command again to resume."
 _SHOWN_MODELS = 3
 _LEAST_USD = 0.00005
 """Less is shown as nothing."""
@@ -38,9 +38,9 @@ def summarise(run_id: uuid.UUID, stop: Stop, last: Mapping[str, Any], beyond: in
         if stop.reason == "cost" and last.get("unpriced"):
             message += " Answers of unknown cost were counted at the most that each may have cost."
     elif pending:
-        state, stopped_by, message = "failed", "failure", f"{pending:,} were not asked. {GO_ON}"
+        state, stopped_by, message = "failed", "failure", f"{pending:,} queries were not asked. {GO_ON}"
     else:
-        message = all_asked(beyond)
+        message = all_asked(beyond, models)
     if stopped_by != "signal" and any(map(in_vain, models)):
         state, stopped_by = "failed", "failure"
     return RunSummary(
@@ -58,15 +58,17 @@ def summarise(run_id: uuid.UUID, stop: Stop, last: Mapping[str, Any], beyond: in
     )
 
 
-def all_asked(beyond: int) -> str:
+def all_asked(beyond: int, models: Sequence[Mapping[str, Any]]) -> str:
     """That nothing is left of what was selected."""
-    return f"All within the limit is asked. {_beyond(beyond)}" if beyond else "All is asked."
+    if beyond:
+        return f"Limit reached. {_beyond(beyond)}"
+    return "Every query was asked." if given_up(models) else "Done: every query has an answer."
 
 
 def _beyond(beyond: int) -> str:
     return (
-        f"Beyond --limit, which counts answered queries too, {beyond:,} more are still to ask: raise it, or "
-        "leave it out."
+        f"{beyond:,} more queries are pending. --limit counts answered queries too: raise it, or leave it "
+        "out."
     )
 
 
@@ -119,7 +121,7 @@ def reasons(model: Mapping[str, Any]) -> list[str]:
 
 
 def _ask_again(outcomes: Mapping[str, Any]) -> str:
-    return f"`--retry {','.join(outcomes)}` asks again what was given up."
+    return f"To ask them again, add `--retry {','.join(outcomes)}`."
 
 
 def warnings(models: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -132,7 +134,7 @@ def warnings(models: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 def replicas_left(model: Mapping[str, Any]) -> str:
     """Which replicas were not asked any more, and why; empty where all were."""
     lanes = model.get("lanes", ())
-    return " ".join(f"Not used any more: {lane['parked']}." for lane in lanes if _is_left(lane))
+    return " ".join(f"No longer used: {lane['parked']}." for lane in lanes if _is_left(lane))
 
 
 def _is_left(lane: Mapping[str, Any]) -> bool:
@@ -159,7 +161,7 @@ def _not_all_the_cost(model: Mapping[str, Any]) -> str:
         return ""
     known = model.get("cost_usd")
     others = "" if known is None else f"; the others cost {dollars(known)}"
-    why = "as they came without usage, price or a possible cost"
+    why = "because they came without token counts or a price, or with an impossible cost"
     return f"{model['model']}: {cost_unknown(model)}, {why}{others}."
 
 
@@ -168,12 +170,12 @@ def paid_in_vain(model: Mapping[str, Any]) -> str:
     failed, assumed = model.get("failed_usd") or 0.0, model.get("assumed_usd") or 0.0
     parts = []
     if failed >= _LEAST_USD:
-        parts.append(f"{dollars(failed)} of the cost went to tries that gave no answer")
+        parts.append(f"{dollars(failed)} of the cost was spent on requests that gave no answer")
     if assumed >= _LEAST_USD:
         beyond = "beyond that, " if parts else ""
         parts.append(
-            f"{beyond}up to {dollars(assumed)} may have been charged for tries that do not say their cost, "
-            "and counts towards limits"
+            f"{beyond}up to {dollars(assumed)} may have been charged for requests that report no cost; "
+            "this counts towards the cost limits"
         )
     return f"{model['model']}: {'; '.join(parts)}." if parts else ""
 
@@ -197,8 +199,8 @@ def answered_by_others(model: Mapping[str, Any]) -> str:
     more = f" and {len(listed) - _SHOWN_MODELS} other names" if len(listed) > _SHOWN_MODELS else ""
     asked = " or ".join(model["asked_as"])
     return (
-        f"{model['model']}: answered by {shown}{more}, asked for {asked}. The answers are stored with that "
-        "name (returned_model); `evenhand runs --set-aside RUN` lets them not count."
+        f"{model['model']}: asked for {asked}, but answered by {shown}{more}. The answers are stored under "
+        "that name (returned_model). To exclude them, use `evenhand runs --set-aside RUN`."
     )
 
 
@@ -219,15 +221,15 @@ def nothing_to_ask(study: Study, model_keys: Sequence[str], selected: int, beyon
     total: Counter[str] = sum(by_model.values(), Counter())
     found = {name: total[name] for name in FAILURE_OUTCOMES if total[name]}
     if not found:
-        message = f"Nothing to ask: all {selected:,}{within} are answered.{more}"
+        message = f"Nothing to ask: all {selected:,} queries{within} have an answer.{more}"
         return RunSummary(None, "finished", message, beyond=beyond)
     (reason,) = study.connection.execute(
         "SELECT max_by(reason, created_at) FROM failures WHERE list_contains(?, model_key)",
         [list(model_keys)],
     ).fetchall()[0]
     message = (
-        f"Nothing to ask: all {selected:,}{within} have been asked. {_given_up(found)}, the last as "
-        f"{reason.rstrip('.')}. {_ask_again(found)}{more}"
+        f"Nothing to ask: all {selected:,} queries{within} have been asked. {_given_up(found)}; the last "
+        f"reason: {reason.rstrip('.')}. {_ask_again(found)}{more}"
     )
     failed = any(in_vain({"outcomes": outcomes}) for outcomes in by_model.values())
     return RunSummary(

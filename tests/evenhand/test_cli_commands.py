@@ -356,7 +356,7 @@ def test_the_status_shows_a_cost_that_is_unknown_and_a_run_that_stood_still(
         runs.finish_run(study, run_id, "interrupted")
     shown = evenhand("status").stdout
     assert "cost of 234 answers unknown" in shown
-    assert "ETA - (nothing settled for 9 m 03 s)" in shown
+    assert "ETA - (no answer for 9m03s)" in shown
     assert "$" not in shown
 
 

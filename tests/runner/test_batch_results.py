@@ -182,7 +182,9 @@ async def test_what_a_batch_says_of_failed_tries_is_paid_once(study, by_batch):
         ("no_choices", 3, pytest.approx(75)),
         ("rejected", 2, pytest.approx(50)),
     ]
-    assert any("$125.0000 of the cost went to tries that gave no answer" in one for one in summary.warnings)
+    assert any(
+        "$125.0000 of the cost was spent on requests that gave no answer" in one for one in summary.warnings
+    )
 
 
 DEAR: dict[str, Any] = {

@@ -132,7 +132,7 @@ async def test_each_line_is_classified_as_a_live_reply(study, batch_server, by_b
         "answered": 1, "empty": 1, "truncated": 1, "refused": 1, "context_overflow": 1, "rejected": 1,
     }  # fmt: skip
     assert (summary.state, summary.exit_code, summary.pending) == ("failed", 1, 3)
-    assert "3 are still to ask" in summary.message
+    assert "3 queries are pending" in summary.message
     assert "slow down" in summary.message
     assert rows(study, "SELECT outcome, reason, status FROM failures ORDER BY 1") == [
         ("context_overflow", "context_overflow: too long", 400),

@@ -50,7 +50,8 @@ async def test_what_a_failed_try_states_is_paid_and_keeps_the_limit(study, serve
     assert len(server.calls) == 1, "the next one may cost as much"
     assert summary.cost_usd == pytest.approx(3)
     assert any(
-        "judge: $3.0000 of the cost went to tries that gave no answer" in one for one in summary.warnings
+        "judge: $3.0000 of the cost was spent on requests that gave no answer" in one
+        for one in summary.warnings
     )
     assert rows(study, "SELECT kind, cost_usd, assumed_usd FROM other_costs") == [
         (kind, pytest.approx(3), None)

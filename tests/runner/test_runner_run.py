@@ -264,7 +264,7 @@ async def test_without_any_lane_the_run_ends_with_exit_code_1(study, serve, ask,
     summary = await ask(providers(a={"base_url": server.base_url, "keys": ["KEY_A"]}))
     assert (summary.state, summary.exit_code, summary.pending) == ("failed", 1, 12)
     assert words in summary.message
-    assert "goes on where it stopped" in summary.message
+    assert "to resume" in summary.message
     assert rows(study, "SELECT count(*) FROM failures") == [(0,)]
     assert rows(study, "SELECT state FROM runs") == [("failed",)]
 
@@ -388,11 +388,11 @@ async def test_a_run_that_got_no_answer_has_failed_and_says_what_the_server_said
         "judge: no query was answered, 12 were given up (12 rejected): HTTP 400: top_p must be a numbe"
         in (summary.message)
     )
-    assert summary.message.endswith("`--retry rejected` asks again what was given up.")
+    assert summary.message.endswith("To ask them again, add `--retry rejected`.")
     assert summary.status["models"][0]["given_up"][0]["count"] == 12
     again = await ask(tables)
     assert (again.state, again.exit_code) == ("failed", 1)
-    assert "Nothing to ask: all 12 have been asked. 12 were given up (12 rejected)" in again.message
+    assert "Nothing to ask: all 12 queries have been asked. 12 were given up (12 rejected)" in again.message
     assert "top_p must be a number" in again.message
     server.reply = lambda call: completion() if call.prompt.startswith("案情如下：\n0号") else status(400)
     part = await ask(tables, retry_outcomes=("rejected",))
@@ -406,7 +406,7 @@ async def test_answers_of_another_model_are_told(study, serve, ask, capfd):
     server = await serve(lambda call: {**completion(), "model": "judge-1" if call.number % 4 else "clerk-2"})
     summary = await ask(providers(a={"base_url": server.base_url}), monitor="lines")
     assert (summary.exit_code, len(summary.warnings)) == (0, 1)
-    assert "judge: answered by clerk-2 10 times, asked for judge-1." in summary.warnings[0]
+    assert "judge: asked for judge-1, but answered by clerk-2 10 times." in summary.warnings[0]
     assert summary.status["models"][0]["other_models"] == {"clerk-2": 10}
     told = capfd.readouterr().err
     assert told.count("asked for judge-1") == 1
@@ -436,12 +436,14 @@ async def test_a_limit_says_what_lies_beyond_it(study, serve, ask):
     tables = providers(a={"base_url": server.base_url})
     limited = await ask(tables, store.Selection(limit=4))
     assert (limited.state, limited.pending, limited.beyond, len(server.calls)) == ("finished", 0, 8, 4)
-    assert limited.message.startswith("All within the limit is asked. Beyond --limit")
-    assert "8 more are still to ask" in limited.message
+    assert limited.message.startswith("Limit reached. 8 more queries are pending.")
+    assert "8 more queries are pending" in limited.message
     again = await ask(tables, store.Selection(limit=4))
-    assert again.message.startswith("Nothing to ask: all 4 within the limit are answered. Beyond --limit")
-    assert "counts answered queries too, 8 more are still to ask" in again.message
-    assert (await ask(tables)).message == "All is asked."
+    assert again.message.startswith(
+        "Nothing to ask: all 4 queries within the limit have an answer. 8 more queries are pending."
+    )
+    assert "8 more queries are pending. --limit counts answered queries too" in again.message
+    assert (await ask(tables)).message == "Done: every query has an answer."
 
 
 async def test_max_cost_that_pays_for_no_query_says_so(study, serve, ask):
