@@ -68,7 +68,7 @@ def test_all_that_was_promised_is_shown():
     for part in (
         "某某大模型-72b", "12,445 / 177,100", "42.1/s now", "40.3/s over the run", "1h08m", "41/64",
         "1.23", "3.40", "33.1M", "cached 20M", "1.2M", "$2.3100", "about $33.10", "timeout 2",
-        "上游服务暂时不可用", "waiting 12", "to retry 7", "100 before this run",
+        "上游服务暂时不可用", "queued for the disk 12", "to retry 7", "100 before this run",
     ):  # fmt: skip
         assert part in text, part
 
