@@ -152,7 +152,7 @@ def test_the_embedded_model_answers_and_is_asked_once(tmp_path: Path) -> None:
         *(
             sys.executable,
             "-m",
-            "evenhand.cli.main",
+            "evenhand",
             "run",
             "smollm2-135m",
             "--temperature",
