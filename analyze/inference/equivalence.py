@@ -117,23 +117,37 @@ def confirmable(
     effect, a chi-squared. Where few cases move, the flips cannot reach the level, whatever t is: 2^(1 - m)
     of m cases must be below it.
     """
-    n = len(differences)
-    if n <= values:
+    if len(differences) <= values:
         return None
-    critical = values * (n - 1) / (n - values) * float(stats.f.isf(level, values, n - values))
 
     def found(moved: Floats, rng: np.random.Generator) -> Bools:
-        mean = moved.mean(axis=1)
-        spread = moved.std(axis=1, ddof=1) / np.sqrt(n)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            squared = np.where(spread > 0, mean / spread, np.inf) ** 2
-        if values > 1:
-            squared = squared + rng.chisquare(values - 1, len(moved))
-        moving = np.count_nonzero(moved, axis=1)
-        reached: Bools = (mean > 0) & (squared > critical) & (2.0 ** (1.0 - moving) < level)
-        return reached
+        return joint_test(moved, level, values, rng)
 
     return _smallest(differences, jumps, found, seed)
+
+
+def joint_test(moved: Floats, level: float, values: int, rng: np.random.Generator) -> Bools:
+    """Whether the confirmatory test of a label finds the effect, in each row of simulated paired differences.
+
+    Args:
+        moved: simulations x cases, of one value whose effect is upwards.
+        level: of the label's test of the outcome.
+        values: treated values of the label; the others have no effect.
+        rng: draws the chi-squared of those.
+    """
+    n = moved.shape[1]
+    if n <= values:
+        return np.zeros(len(moved), dtype=bool)
+    critical = values * (n - 1) / (n - values) * float(stats.f.isf(level, values, n - values))
+    mean = moved.mean(axis=1)
+    spread = moved.std(axis=1, ddof=1) / np.sqrt(n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squared = np.where(spread > 0, mean / spread, np.inf) ** 2
+    if values > 1:
+        squared = squared + rng.chisquare(values - 1, len(moved))
+    moving = np.count_nonzero(moved, axis=1)
+    reached: Bools = (mean > 0) & (squared > critical) & (2.0 ** (1.0 - moving) < level)
+    return reached
 
 
 def _smallest(

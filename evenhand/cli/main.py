@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "pairs": ("pairs", "Show pairs of answers between which one fact was changed."),
     "providers": ("providers", "List providers, models, limits, and which keys are set."),
     "estimate": ("estimate", "Tokens, cost and time of a run before it starts."),
+    "power": ("power", "How many cases confirm an effect of a given size."),
     "run": ("run", "Put the pending queries to one or more models."),
     "runs": ("runs", "List runs; set one aside."),
     "status": ("status", "Progress of a run, living or ended."),
