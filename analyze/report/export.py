@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from analyze.report import data_flow, extra_tables, minute, model_comparison, numbers, sheets
+from analyze.report import agreement, data_flow, extra_tables, minute, model_comparison, numbers, sheets
 from analyze.report.data import Connection, read
 from analyze.report.latex import document, to_latex
 from analyze.report.shapes import Audit, Reading, Results
@@ -212,11 +212,25 @@ def _audit_json(results: Results, audit: Audit) -> dict[str, Any]:
     }
 
 
+def _expectations_json(results: Results, reading: Reading) -> dict[str, Any] | None:
+    found = agreement.of(results, reading)
+    if found is None:
+        return None
+    return {
+        "sentence": found.sentence,
+        "shown": found.shown,
+        "agreeing": found.agreeing,
+        "probability_by_chance": found.by_chance,
+        "values": [{**one.expected.model_dump(), "comparison": one.said} for one in found.compared],
+    }
+
+
 def _reading_json(results: Results, audit: Audit, reading: Reading) -> dict[str, Any]:
     return {
         "coding": reading.coding,
         "minute": list(minute.of(results, audit, reading).plain()),
         "findings": [asdict(row) for row in reading.findings],
+        "expectations": _expectations_json(results, reading),
         "metrics": [asdict(metric) for metric in reading.metrics],
         "labels": [asdict(row) for row in reading.labels],
         "estimates": [asdict(row) for row in reading.estimates],

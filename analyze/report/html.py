@@ -24,6 +24,7 @@ from analyze.findings import FindingRow, codes
 from analyze.inference import confirmatory
 from analyze.inference.flips import ENUMERATED
 from analyze.report import (
+    agreement,
     conclusions,
     data_flow,
     drawing,
@@ -135,6 +136,7 @@ class _Section:
             for row in conclusions.notable(audit.main.findings)
             if row.position in audit.main.pairs
         ]
+        self.agreement = agreement.of(results, audit.main)
         self.inconsistent = narrative.inconsistency(results, audit, audit.main)
         self.outcomes = data_flow.outcome_counts(audit)
         self.steps = [(r, data_flow.steps(results, audit, r)) for r in audit.readings]
@@ -343,6 +345,7 @@ def _environment() -> Environment:
     environment.filters["tiny"] = figures.power
     environment.filters["shortened"] = _shortened
     environment.globals |= {
+        "states": STATES,
         "td": _td,
         "bare": _bare_td,
         "effect_cell": _effect_cell,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from analyze.findings import FindingRow, codes
-from analyze.report import conclusions, data_flow, minute, numbers
+from analyze.report import agreement, conclusions, data_flow, minute, numbers
 from analyze.report.outcomes import OUTCOMES
 from analyze.report.shapes import Audit, Design, Estimate, Reading, Results
 from analyze.report.texts import readable
@@ -86,8 +86,10 @@ class Sheet:
 def all_sheets(results: Results) -> list[Sheet]:
     """Every table of the report."""
     found = findings(results)
+    expected = expectations(results)
     return [
         *([found] if found.rows else []),
+        *([expected] if expected.rows else []),
         models(results),
         values(results),
         labels(results),
@@ -95,6 +97,38 @@ def all_sheets(results: Results) -> list[Sheet]:
         quality(results),
         missing(results),
     ]
+
+
+def expectations(results: Results) -> Sheet:
+    """Directions found in real decisions, beside those of each model; empty where none are expected."""
+    columns = (
+        *_AUDIT,
+        Column("label", "Key", rank=SPARE),
+        Column("label_en", "Label", rank=ESSENTIAL),
+        Column("value", "Value, key", rank=SPARE, chinese=True),
+        Column("value_en", "Value", rank=ESSENTIAL),
+        Column("expected", "In real decisions", rank=ESSENTIAL),
+        Column("effect", "Effect", "signed", 2, rank=ESSENTIAL),
+        Column("state", "State", rank=ESSENTIAL),
+        Column("comparison", "Comparison", rank=ESSENTIAL),
+        Column("finding", "What was found", rank=SPARE),
+        Column("source", "Source", rank=SPARE),
+    )
+    rows = [
+        (
+            *_audit_row(audit, reading), one.expected.label, design.name_en if design else one.expected.label,
+            one.expected.value, design.value_en(one.expected.value) if design else one.expected.value,
+            one.expected.direction, one.row.effect if one.row else None,
+            STATES[one.row.state] if one.row else "not asked", one.said, one.expected.finding,
+            one.expected.source,
+        )
+        for audit in results.audits
+        for reading in audit.readings
+        if (found := agreement.of(results, reading))
+        for one in found.compared
+        for design in [reading.designs.get(one.expected.label)]
+    ]  # fmt: skip
+    return Sheet("expectations", "Directions in real decisions and in the models", columns, tuple(rows))
 
 
 def findings(results: Results) -> Sheet:
