@@ -79,7 +79,8 @@ class Agreement:
         return (
             f"{start} This study shows the direction of {self.shown}, confirmed or suggestive: {agree}. "
             f"By chance {self.shown / 2:g} would. At least {self.agreeing} would agree by chance with a "
-            f"probability of {self.by_chance:.2g} if the effects were independent; effects on the same cases are not."
+            f"probability of {self.by_chance:.2g} if the effects were "
+            "independent; effects on the same cases are not."
         )
 
 
