@@ -54,13 +54,13 @@ Examples:
     help="How an answer is read: as it should be, as the published scripts do, or both.",
 )
 @click.option("--models", help="Only these models, separated by commas. [default: all that have answers]")
-@click.option("--recode", is_flag=True, help="Read every answer again, even those already coded.")
+@click.option("--recode", is_flag=True, help="Read every answer again, even if it has been read before.")
 @click.option(
     "--attributes",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     default=attributes_path,
     show_default="those of judifair",
-    help="Size, day of release, origin and the like of models (TOML), to hold against their metrics.",
+    help="Attributes of models, such as size, release date and origin (TOML), to relate to their metrics.",
 )
 @specifications_option
 @json_option

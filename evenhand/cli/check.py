@@ -31,7 +31,7 @@ Examples:
 @db_option
 @click.option("--collection", help="Only this collection. [default: all]")
 @click.option("--model", help="Only this model. [default: all]")
-@click.option("--all", "everything", is_flag=True, help="Every place of every finding.")
+@click.option("--all", "everything", is_flag=True, help="List every place of every defect.")
 @json_option
 def command(db: Path, collection: str | None, model: str | None, everything: bool, as_json: bool) -> None:
     """List the defects of an imported or own data set, with counts and examples.

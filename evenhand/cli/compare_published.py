@@ -61,7 +61,7 @@ def command(
     specifications: Path,
     as_json: bool,
 ) -> None:
-    """Hold the published coding against the corrected one, with the reason for every difference.
+    """Compare the published coding with the corrected one, with the reason for every difference.
 
     Shows which labels gain or lose significance and how effects and headline numbers move; --published puts
     the printed figures beside. Analyzes both codings first where that has not been done, or not since answers

@@ -37,7 +37,9 @@ Examples:
 """
 )
 @click.option(
-    "--simulated", is_flag=True, help="Ask a scripted judge with a planted bias: all queries, a minute."
+    "--simulated",
+    is_flag=True,
+    help="Ask a scripted judge with a planted bias instead: all queries, one minute.",
 )
 @click.option(
     "--documents",
@@ -58,11 +60,11 @@ Examples:
     help="[default: report, or report-simulated]",
 )
 def command(simulated: bool, documents: int, db: Path | None, folder: Path | None) -> None:
-    """The whole road in one command: build, run, analyze, report.
+    """Run the whole pipeline in one command: build, run, analyze, report.
 
-    Asks a real language model on this machine (SmolLM2-135M, shipped inside a Python package) about 8
-    fictional cases x 4 labels, every value. It is tiny and English-first: its verdicts mean nothing, the road
-    is real. What is answered is not asked again, so a second call ends in seconds.
+    Asks a real language model on this machine (SmolLM2-135M, which comes with a Python package) about 8
+    fictional cases and 4 labels. The model is tiny and knows little Chinese: its verdicts mean nothing, but
+    the pipeline is the real one. Stored answers are not asked for again, so a second call takes seconds.
     """
     out = console()
     if simulated:
@@ -77,8 +79,8 @@ def _embedded(out: Console, db: Path, folder: Path, documents: int) -> None:
 
     out.rule("Evenhand demo: a real model on this machine")
     out.print(
-        "SmolLM2-135M is a tiny, English-first model: [bold]its verdicts mean nothing[/bold]. What is real "
-        "is the road: cases, queries, answers on disk, statistics, report."
+        "SmolLM2-135M is a tiny model that knows little Chinese: [bold]its verdicts mean "
+        "nothing[/bold]. The pipeline is the real one: cases, queries, answers on disk, statistics, report."
     )
     drawn = draw(case_files.bundled(), documents=documents, labels=LABELS, seed=SEED)
     _go(

@@ -78,10 +78,10 @@ def command(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Say what a run of one or more MODELS would use, cost and take. Nothing is sent, and no key is needed.
+    """Show the tokens, cost and time of a run of one or more MODELS. Nothing is sent, and no key is needed.
 
     Prompts are sampled from what is pending. Tokens are measured on answers that the study has, of this model
-    or else of others; where it has none, by a stated rule. Every figure says how it was got.
+    or else of others; where it has none, by a stated rule. Every figure says where it comes from.
     """
     from runner.estimate.estimate import estimate, total  # noqa: PLC0415
     from runner.lifecycle.options import Asked, RunOptions  # noqa: PLC0415

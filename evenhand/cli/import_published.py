@@ -59,7 +59,7 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Bring published predictions (a file, a model's folder, or all results) into a study.
+    """Add published predictions (a file, a model's folder, or all results) to a study.
 
     Model, temperature and label are inferred from folders, names and contents, printed, and may be
     overridden with --map. A file whose values belong to another label keeps both names. A broken file is

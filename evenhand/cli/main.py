@@ -18,28 +18,28 @@ from evenhand.cli.output import OutputLost, guarded
 
 # name -> (module, the line in `evenhand --help`), in the order in which a study goes through them.
 COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("demo", "The whole road in one command: build, run, analyze, report."),
+    "demo": ("demo", "The whole pipeline in one command: build, run, analyze, report."),
     "build": ("build", "Write counterfactual queries into a study."),
-    "import": ("import_published", "Bring published predictions into a study."),
+    "import": ("import_published", "Add published predictions to a study."),
     "check": ("check", "List the defects of a data set, with counts and examples."),
-    "labels": ("labels", "List the labels: names, values, reference, quadrant."),
+    "labels": ("labels", "List the labels: names, values, reference."),
     "show": ("show", "Print one prompt, with its difference from the reference marked."),
     "pairs": ("pairs", "Show pairs of answers between which one fact was changed."),
     "providers": ("providers", "List providers, models, limits, and which keys are set."),
-    "estimate": ("estimate", "Tokens, cost and time of a run before it starts."),
-    "power": ("power", "How many cases confirm an effect of a given size."),
-    "run": ("run", "Put the pending queries to one or more models."),
-    "runs": ("runs", "List runs; set one aside."),
-    "status": ("status", "Progress of a run, living or ended."),
+    "estimate": ("estimate", "Show the tokens, cost and time of a run before it starts."),
+    "power": ("power", "Show how many cases confirm an effect of a given size."),
+    "run": ("run", "Send the pending queries to one or more models."),
+    "runs": ("runs", "List runs; exclude one."),
+    "status": ("status", "Show the progress of a run."),
     "snapshot": ("snapshot", "Copy a study at any time, also while a run writes."),
-    "merge": ("merge", "Bring another study's answers into this one."),
+    "merge": ("merge", "Add another study's answers to this one."),
     "analyze": ("analyze", "Estimate effects, inconsistency and error into tables."),
     "report": ("report", "Write the report for readers."),
     "plot": ("plot", "Write a single figure as SVG, PDF or PNG."),
-    "compare-published": ("compare_published", "The published figures beside the corrected ones."),
-    "sql": ("sql", "Ask the study a question in SQL, read-only."),
+    "compare-published": ("compare_published", "Compare the published figures with the corrected ones."),
+    "sql": ("sql", "Query the study in SQL, read-only."),
     "export": ("export", "Write a table or query to Parquet, CSV or Excel."),
-    "domain": ("domain", "List domains; start one of your own; check one."),
+    "domain": ("domain", "List domains, start a new one, or check one."),
     "serve-embedded": ("serve_embedded", "Serve the embedded model alone, on loopback."),
 }
 
@@ -75,7 +75,7 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="evenhand")
 def cli() -> None:
-    """Audit the fairness of language models that act as judges.
+    """Audit the fairness of language models that judge people.
 
     Evenhand sends case facts that differ in one legally irrelevant fact to a model, stores every answer,
     and tells with social-science statistics whether the sentence moved because of it. One study is one DuckDB

@@ -21,7 +21,7 @@ Examples:
 @db_option
 @json_option
 def command(other: Path, db: Path, as_json: bool) -> None:
-    """Bring what the study OTHER has and this one has not into this one.
+    """Add to this study what the study OTHER has and this one does not.
 
     Cases, queries, models, runs, answers, what was given up, and batches that are still at a provider; all or
     nothing. Merging twice adds nothing. OTHER is not changed. Parts of a run (--shard) are brought together

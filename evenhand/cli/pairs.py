@@ -38,7 +38,7 @@ Examples:
 @db_option
 @click.option("--label", required=True, help="The label (`evenhand labels`).")
 @click.option(
-    "--value", help="The value to hold against the reference, in Chinese or English. [default: each]"
+    "--value", help="The value to compare with the reference, in Chinese or English. [default: each]"
 )
 @click.option("--model", help="Only this model, by name or key. [default: all]")
 @click.option("--collection", help="Only this collection. [default: all]")
@@ -58,7 +58,7 @@ Examples:
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
-    help="Pairs at most, of each value and model.",
+    help="At most this many pairs of each value and model.",
 )
 @specifications_option
 @json_option

@@ -61,7 +61,7 @@ Examples:
     metavar="WIDTH",
     help="Exact width of the file: 8.8cm, 88mm or 3.5in (a column of a journal). [default: what it needs]",
 )
-@click.option("--title", help="In the place of the model's name; an empty one leaves it out.")
+@click.option("--title", help="Title instead of the model's name; empty for none.")
 @specifications_option
 def command(
     figure: str,

@@ -61,7 +61,7 @@ Examples:
   evenhand run qwen3-8b-local --repeat 3 --temperature 0,1 --seed 1
   evenhand run gpt-4o-mini --retry failed,empty
   evenhand run gpt-4o-mini --batch --max-cost 10
-Stop with Ctrl-C: answers on their way are waited for and stored. Run the same command again to resume.
+Ctrl-C stops the run after the open requests are answered. Run the same command again to resume.
 """
 )
 @click.argument("models", nargs=-1, required=True)
@@ -105,7 +105,7 @@ Stop with Ctrl-C: answers on their way are waited for and stored. Run the same c
 @click.option(
     "--retry-truncated",
     type=click.IntRange(min=1),
-    help="Ask a cut answer once more with so many tokens.",
+    help="Ask a truncated answer once more, with this many tokens.",
 )
 @click.option("--max-cost", type=Number(min=0, min_open=True), help="US dollars for this run.")
 @click.option(
@@ -120,7 +120,9 @@ Stop with Ctrl-C: answers on their way are waited for and stored. Run the same c
     help="Give up a request that takes much longer than others (3 times what 99% of them take, 5 s at least) "
     "and ask its query again, once. Both may be charged. A model that costs nothing is asked so anyway.",
 )
-@click.option("--in-flight", type=click.IntRange(min=1), help="At most so many open requests a lane.")
+@click.option(
+    "--in-flight", type=click.IntRange(min=1), help="At most this many requests open at once, for each lane."
+)
 @click.option(
     "--batch",
     is_flag=True,
@@ -132,7 +134,7 @@ Stop with Ctrl-C: answers on their way are waited for and stored. Run the same c
     "poll_s",
     metavar="SECONDS",
     type=Number(min=1),
-    help="With --batch: look after the batches so often.  [default: 30]",
+    help="With --batch: check the batches this often.  [default: 30]",
 )
 @click.option(
     "--providers",
@@ -175,7 +177,7 @@ def command(
     poll_s: float | None,
     **limits: Any,
 ) -> None:
-    """Put the pending queries to one or more MODELS (names from `evenhand providers`).
+    """Send the pending queries to one or more MODELS (names from `evenhand providers`).
 
     Every answer is on disk before it counts. What is already answered is not asked again, so after a crash
     or a stop the same command goes on. MODEL@PROVIDER keeps to one provider. The embedded model's server is

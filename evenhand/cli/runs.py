@@ -23,17 +23,17 @@ Examples:
 """
 )
 @db_option
-@click.option("--set-aside", "aside", metavar="RUN", help="Let this run's answers no longer count.")
-@click.option("--count-again", "again", metavar="RUN", help="Let them count again.")
+@click.option("--set-aside", "aside", metavar="RUN", help="Exclude this run's answers from all statistics.")
+@click.option("--count-again", "again", metavar="RUN", help="Include this run's answers again.")
 @click.option(
     "--give-up-batch",
     "lost_batch",
     metavar="BATCH",
-    help="Wait no longer for what an open batch has not brought: it is asked, and paid for, again.",
+    help="Stop waiting for an open batch. Its queries will be asked, and paid for, again.",
 )
 @json_option
 def command(db: Path, aside: str | None, again: str | None, lost_batch: str | None, as_json: bool) -> None:
-    """List runs, the oldest first, with what they cost; set one aside.
+    """List runs, oldest first, with their cost; exclude one.
 
     Set a run aside when it went wrong (a wrong server, say): its answers stay in the file, no statistic reads
     them, and the next `evenhand run` asks those queries again. RUN is an id or the beginning of one. While a

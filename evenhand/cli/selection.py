@@ -38,7 +38,7 @@ def selection_options(command: Command) -> Command:
         click.option(
             "--limit",
             type=click.IntRange(min=1),
-            help="At most so many queries of the selection, the answered ones among them counted too (so the "
+            help="At most this many queries of the selection, counting those already answered (so the "
             "same limit asks nothing new). Cut after whole document x label sets; the first set alone is cut "
             "where it is larger.",
         ),

@@ -43,11 +43,11 @@ Examples:
     type=Number(min=0, min_open=True),
     default=60.0,
     show_default=True,
-    help="Seconds after which the question is given up.",
+    help="Seconds after which the query is cancelled.",
 )
 @json_option
 def command(query: str, db: Path, limit: int | None, timeout: float, as_json: bool) -> None:
-    """Ask the study a question in SQL, read-only.
+    """Query the study in SQL, read-only.
 
     One SELECT (or EXPLAIN); nothing can be changed and no other file can be read. `-` reads the question
     from standard input. While a run writes into the study its process answers, and the output says so. People

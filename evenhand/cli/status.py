@@ -26,10 +26,10 @@ Examples:
 """
 )
 @db_option
-@click.option("--watch", is_flag=True, help="Again every 2 seconds until the run ends.")
+@click.option("--watch", is_flag=True, help="Repeat every 2 seconds until the run ends.")
 @json_option
 def command(db: Path, watch: bool, as_json: bool) -> None:
-    """Progress of the run that writes into the study, asked of its process; else how the last run ended.
+    """Show the progress of the run that is writing to the study, or how the last run ended.
 
     Exit code 1 if the last run failed.
     """
