@@ -18,12 +18,12 @@ import pyarrow as pa
 
 from analyze.between_models import configurations, families
 from analyze.between_models.attributes import Attributes, load_attributes
-from analyze.between_models.rows import Body, OneModel
-from analyze.between_models.run import BODY_KEY, MODEL_KEY, across, temperatures
+from analyze.between_models.rows import BODY_KEY, MODEL_KEY, Body, OneModel
+from analyze.between_models.run import across, temperatures
 from analyze.between_models.temperature import Measured
 from analyze.counterfactual import frame as frames
 from analyze.counterfactual.estimate import Engine, Estimate, deviation, estimate_label
-from analyze.counterfactual.frame import Cell, Frame, HoldsConnection, LabelRows
+from analyze.counterfactual.frame import CELL_KEY, Cell, Frame, HoldsConnection, LabelRows
 from analyze.counterfactual.metrics import ALL, LabelMetrics, ModelMetric, label_metrics, model_metrics
 from analyze.findings import FindingRow
 from analyze.findings.settle import settle
@@ -36,6 +36,7 @@ from analyze.specification import Specification, Specifications, load
 from analyze.stored import losses, tables
 from analyze.stored import staleness as freshness
 from store.errors import BadInput, RunFailed
+from store.identity import BASE_ARM
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +65,8 @@ class Timings(dict[str, float]):
 class Analysis:
     """What was found, as Arrow tables with the columns of the database's."""
 
-    specifications: Specifications
+    specifications: tuple[Specifications, ...]
+    """One for each outcome."""
     cells: tuple[Cell, ...]
     tables: dict[str, pa.Table]
     timings: Timings = field(default_factory=Timings)
@@ -134,18 +136,18 @@ ROWS: dict[str, type] = {
 }
 """The tables of results, and what their rows are."""
 
-CELL_KEY = ("collection", "model_key", "coding")
 ALL_MODELS = "all models"
 """Stands for the model where a test is about all of the analysis's models together."""
 
 
 def run(
     study: HoldsConnection | duckdb.DuckDBPyConnection,
-    specifications: Path | str | Specifications,
+    specifications: Path | str | Specifications | Sequence[Specifications],
     *,
     codings: Sequence[str] | None = None,
     models: Sequence[str] | None = None,
     collections: Sequence[str] | None = None,
+    arms: Sequence[str] | None = None,
     engine: Engine = "numpy",
     audit: bool = True,
     inference: bool = True,
@@ -158,10 +160,13 @@ def run(
 
     Args:
         study: an open study, or a DuckDB connection to one, that has the analyzer's tables and the frame.
-        specifications: what to estimate: a TOML file, or the same already loaded.
+        specifications: what to estimate: a TOML file, or the same already loaded; of a domain with several
+            outcomes, one for each outcome that is analysed. All outcomes of an answer are one family of
+            confirmatory tests.
         codings: names of codings; all by default.
         models: names or keys of models; all by default.
         collections: all by default; each is analysed by itself.
+        arms: wordings of the instructions; all that have answers by default, each analysed by itself.
         engine: what fits the regressions, "numpy" or "pyfixest".
         audit: with numpy, fit every label's primary variant by pyfixest too, and keep the largest deviation.
         inference: run the tests of [inference], under the codings that it names.
@@ -171,30 +176,37 @@ def run(
             (`analyze.between_models.attributes`).
         progress: called after each label.
 
-    Raises BadInput for a specification, coding, model or collection that does not fit the study, RunFailed
-    where the results cannot be written or the engines disagree. Where nothing is left to analyse, the result
-    is empty and the stored tables stay as they are. Nothing is removed that cannot be computed anew
-    (`analyze.stored.losses`): `Analysis.removed` says what went, as none of its answers counts any more.
+    Raises BadInput for a specification, coding, model, collection or arm that does not fit the study,
+    RunFailed where the results cannot be written or the engines disagree. Where nothing is left to analyse,
+    the result is empty and the stored tables stay as they are. Nothing is removed that cannot be computed
+    anew (`analyze.stored.losses`): `Analysis.removed` says what went, as none of its answers counts any more.
     """
-    for name, chosen in (("coding", codings), ("model", models), ("collection", collections)):
+    for name, chosen in (("coding", codings), ("model", models), ("collection", collections), ("arm", arms)):
         if chosen is not None and not chosen:
             raise BadInput(f"no {name} is named", hint="Leave the choice out to take all.")
-    specs = specifications if isinstance(specifications, Specifications) else load(specifications)
+    by_outcome = _by_outcome(specifications)
     connection = frames.connection_of(study)
     timings = Timings()
     options = Options(engine, audit, inference, Signs(draws, seed), progress)
     known = Attributes() if attributes is None else load_attributes(attributes)
     with timings.of("sql"):
-        cells = frames.cells(connection, specs, codings=codings, models=models, collections=collections)
-        noted = freshness.note(connection, cells)
+        in_a_study = freshness.in_a_study(connection)
+        cells: list[Cell] = []
         removed: list[Cell] = []
-        if cells and freshness.in_a_study(connection) and not (models or collections):
-            removed = losses.gone(connection, codings or specs.coding_names())
+        for specs in by_outcome.values():
+            cells += (
+                own := frames.cells(
+                    connection, specs, codings=codings, models=models, collections=collections, arms=arms
+                )
+            )
+            if own and in_a_study and not (models or collections or arms):
+                removed += losses.gone(connection, codings or specs.coding_names(), specs.outcome)
+        noted = freshness.note(connection, cells)
     found: dict[str, list[tuple[Cell, Any]]] = {name: [] for name in ROWS}
     inferred: list[tuple[Cell, ModelInference]] = []
     documents = Documents()
     for cell in cells:
-        rows, tests = _analyse(connection, specs, cell, options, documents, timings)
+        rows, tests = _analyse(connection, by_outcome[cell.outcome], cell, options, documents, timings)
         for name, of_table in rows.items():
             found[name] += [(cell, row) for row in of_table]
         if tests is not None:
@@ -205,8 +217,9 @@ def run(
         for cell, tests in inferred:
             found["findings"] += [(cell, row) for row in tests.findings.rows]
         measured = [(cell, tests.measured) for cell, tests in inferred]
-        for cell in _partners(connection, specs, [cell for cell, _ in inferred]):
-            measured.append((cell, _measure(connection, specs, cell, documents)))
+        for specs in by_outcome.values():
+            for cell in _partners(connection, specs, [cell for cell, _ in inferred]):
+                measured.append((cell, _measure(connection, specs, cell, documents)))
         settings = configurations.read(connection)
         pairs = {"temperature_tests": temperatures(measured, options.signs, settings)}
     with timings.of("writing"):
@@ -214,17 +227,23 @@ def run(
         results["analyses"] = tables.arrow(Cell, freshness.Analysed, noted)
         replaced = [*cells, *removed]
         together = [*dict.fromkeys(_all_models(cell) for cell in replaced)]
-        bodies = [*dict.fromkeys(Body(cell.collection, cell.coding) for cell in replaced)]
-        designs = {b.coding: frames.read_designs(connection, specs, b.coding) for b in bodies}
-        models_done = [*dict.fromkeys(OneModel(c.collection, c.coding, c.model) for c in replaced)]
-        if freshness.in_a_study(connection):
+        bodies = [*dict.fromkeys(Body.of(cell) for cell in replaced)]
+        designs = {
+            body: frames.read_designs(connection, by_outcome[body.outcome], body.coding) for body in bodies
+        }
+        models_done = [*dict.fromkeys(OneModel.of(cell) for cell in replaced)]
+        if in_a_study:
             losses.refuse(connection, cells, results)
         with tables.transaction(connection):
             tables.replace(connection, results, [*replaced, *together], CELL_KEY)
-            doses = {
-                d.label for of_coding in designs.values() for d in of_coding if d.continuous and not d.treated
-            }
-            tables.rename_doses(connection, doses, specs.frame.dose_name)
+            for outcome, specs in by_outcome.items():
+                doses = {
+                    design.label
+                    for body, of_coding in designs.items()
+                    for design in of_coding
+                    if body.outcome == outcome and design.continuous and not design.treated
+                }
+                tables.rename_doses(connection, doses, specs.frame.dose_name, outcome)
             if families.renew(connection, bodies, cells, ALL_MODELS):
                 renewed = ("label_tests", "global_tests")
                 results |= tables.stored(connection, results, renewed, [*cells, *together], CELL_KEY)
@@ -235,20 +254,39 @@ def run(
             over = across(connection, bodies, designs, known)
             tables.replace(connection, over, bodies, BODY_KEY)
             tables.replace(connection, pairs, models_done, MODEL_KEY)
-    return Analysis(specs, tuple(cells), results | over | pairs | shared, timings, tuple(removed))
+    analysed = tuple(by_outcome.values())
+    return Analysis(analysed, tuple(cells), results | over | pairs | shared, timings, tuple(removed))
+
+
+def _by_outcome(
+    given: Path | str | Specifications | Sequence[Specifications],
+) -> dict[str, Specifications]:
+    """The specifications by their outcomes. Raises BadInput where there are none, or two of one outcome."""
+    if isinstance(given, Path | str):
+        given = load(given)
+    every = [given] if isinstance(given, Specifications) else [*given]
+    if not every:
+        raise BadInput("no outcome is named", hint="Give the specifications of at least one.")
+    found: dict[str, Specifications] = {}
+    for specs in every:
+        if specs.outcome in found:
+            raise BadInput(
+                f"{found[specs.outcome].path} and {specs.path} are both about the outcome {specs.outcome!r}",
+                hint="Give one of them, or name the outcome of each (`outcome = ...`).",
+            )
+        found[specs.outcome] = specs
+    return found
 
 
 def _partners(
     connection: duckdb.DuckDBPyConnection, specs: Specifications, inferred: Sequence[Cell]
 ) -> list[Cell]:
     """The same models at other temperatures, answered under the same coding and not analysed now."""
-    models = {(c.collection, c.coding, c.model) for c in inferred if c.temperature is not None}
+    models = {OneModel.of(cell) for cell in inferred if cell.temperature is not None}
     return [
         cell
         for cell in frames.cells(connection, specs)
-        if cell not in inferred
-        and cell.temperature is not None
-        and (cell.collection, cell.coding, cell.model) in models
+        if cell not in inferred and cell.temperature is not None and OneModel.of(cell) in models
     ]
 
 
@@ -322,7 +360,8 @@ def _all_models(cell: Cell) -> Cell:
 
 def _estimates(frame: Frame, chosen: Sequence[Specification], options: Options) -> list[Estimate]:
     cell = frame.cell
-    what = f"{cell.model}, {cell.collection}, {cell.coding}"
+    arm = "" if cell.arm == BASE_ARM else f", arm {cell.arm}"
+    what = f"{cell.model}, {cell.collection}, {cell.coding}{arm}"
     estimates: list[Estimate] = []
     for done, rows in enumerate(frame, 1):
         estimates += estimate_label(rows, chosen, options.engine)

@@ -24,14 +24,17 @@ _ERRORS = re.compile(r"robust|clustered:([A-Za-z_][A-Za-z0-9_]*)")
 DUMMIES = "dummies"
 UNNAMED_DOSE = "dose"
 """What a continuous label's effect goes by where the domain does not name it."""
+UNNAMED_OUTCOME = "outcome"
+"""The name of the outcome where the domain does not give it one."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameNames:
     """Where the frame is, and which variants carry the headline.
 
-    `view` has one row for each answer x coding, with the columns collection, model_key, model, temperature,
-    coding, label, value, is_reference, is_treated, doc_id, repeat, prediction_id (by which the same answer is
+    `view` has one row for each answer x coding x outcome, with the columns collection, model_key, model,
+    temperature, coding, arm (the wording of the instructions, `base` for the domain's own), outcome (its
+    name), label, value, is_reference, is_treated, doc_id, repeat, prediction_id (by which the same answer is
     known under different codings) and whatever the expressions name.
     `designs` has one row for each coding x label: coding, label, treatment, position and the column that
     `groups` names. `values` has one for each coding x label x value: coding, label, value, is_reference,
@@ -141,7 +144,8 @@ class Inference:
     """A view of the answers to placebos: the same question, the reference value put in other words.
 
     They are not in the frame, and so in no estimate or count, but serve as a noise floor. The view has the
-    columns collection, model_key, coding, label, value, doc_id and repeat of the answer beside each.
+    columns collection, model_key, coding, arm, outcome, label, value, doc_id and repeat of the answer beside
+    each.
     """
     placebo_outcome: str | None = None
     """The outcome of a placebo's answer: a numeric SQL expression over that view."""
@@ -157,7 +161,7 @@ class Inference:
 
 @dataclass(frozen=True, slots=True)
 class Specifications:
-    """All that one domain asks of the analyzer."""
+    """All that one domain asks of the analyzer about one of its outcomes."""
 
     path: Path
     frame: FrameNames
@@ -167,6 +171,8 @@ class Specifications:
     inference: Inference | None = None
     report: Mapping[str, Any] = field(default_factory=dict)
     """Texts for the report, handed on as they are."""
+    outcome: str = UNNAMED_OUTCOME
+    """The name of the outcome: of the frame's rows, only those of this outcome are analysed."""
 
     def of_coding(self, coding: str) -> tuple[Specification, ...]:
         """The specifications that apply under a coding, in the file's order."""
@@ -200,7 +206,7 @@ class _Reader:
         self.path = path
 
     def specifications(self, raw: Mapping[str, Any]) -> Specifications:
-        known = ("frame", "coding", "specification", "metrics", "inference", "report")
+        known = ("outcome", "frame", "coding", "specification", "metrics", "inference", "report")
         self.only(raw, known, "the file")
         frame = self.frame(self.table(raw, "frame"))
         codings = tuple(self.coding(item, i) for i, item in enumerate(self.tables(raw, "coding"), 1))
@@ -221,6 +227,7 @@ class _Reader:
             metrics=self.metrics(self.table(raw, "metrics"), names),
             inference=self.inference(self.table(raw, "inference"), names) if "inference" in raw else None,
             report=report,
+            outcome=self.name(raw, "the file", "outcome") if "outcome" in raw else UNNAMED_OUTCOME,
         )
 
     def frame(self, raw: Mapping[str, Any]) -> FrameNames:
@@ -334,10 +341,10 @@ class _Reader:
             raise self.bad(f"[[{key}]]", "is missing: at least one is needed")
         return found
 
-    def name(self, raw: Mapping[str, Any], where: str) -> str:
-        name = self.text(raw, "name", where)
+    def name(self, raw: Mapping[str, Any], where: str, key: str = "name") -> str:
+        name = self.text(raw, key, where)
         if not _NAME.fullmatch(name):
-            raise self.bad(where, f"name = {name!r} may hold small letters, digits and underscores only")
+            raise self.bad(where, f"{key} = {name!r} may hold small letters, digits and underscores only")
         return name
 
     def text(self, raw: Mapping[str, Any], key: str, where: str) -> str:

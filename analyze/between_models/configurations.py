@@ -16,6 +16,8 @@ from typing import Any
 
 import duckdb
 
+from store.identity import BASE_ARM
+
 APART = frozenset({"model", "kind", "temperature"})
 """Settings that have a place of their own beside the name."""
 _BODY = "extra_body"
@@ -27,13 +29,14 @@ _SERVED = re.compile(r":(?:latest|free|nitro|floor|online|extended)$|\.gguf$")
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A model as it was asked to answer a collection."""
+    """A model as it was asked to answer a collection, in an arm."""
 
     collection: str
     model_key: str
     model: str
     temperature: float | None
     settings: Mapping[str, Any]
+    arm: str = BASE_ARM
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +81,20 @@ def told(of: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def called(rows: Sequence[Configuration]) -> list[Called]:
-    """A name for each: the model, and as much as is needed to tell it from the others."""
+    """A name for each: the model, and as much as is needed to tell it from the others.
+
+    An arm other than the base is always told: its figures are of other instructions than the domain's own.
+    """
     names = [row.model for row in rows]
     for addition in (
         [f"T = {r.temperature:g}" if r.temperature is not None else "T not set" for r in rows],
         [row.collection for row in rows],
     ):
         names = _joined(names, addition)
+    names = [
+        name if row.arm == BASE_ARM else f"{name}, arm {row.arm}"
+        for name, row in zip(names, rows, strict=True)
+    ]
     apart = [""] * len(rows)
     for name in {name for name in names if names.count(name) > 1}:
         at = [i for i, other in enumerate(names) if other == name]

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from analyze.between_models.rows import Body
-from analyze.counterfactual.frame import Cell
+from analyze.counterfactual.frame import CELL_KEY, Cell
 from analyze.inference.bernoulli import bernoulli_p
 from analyze.inference.multiplicity import benjamini_hochberg, holm
 from analyze.inference.rows import GlobalTest
@@ -39,13 +39,13 @@ def renew(
     `together` stands for the model in the rows of all models. To be called in the transaction that has
     replaced the rows of the models analysed.
     """
-    keys = {(cell.collection, cell.coding, cell.model_key) for cell in analysed}
+    keys = {(Body.of(cell), cell.model_key) for cell in analysed}
     renewed = False
     for body in bodies:
-        where = {"collection": body.collection, "coding": body.coding, "together": together}
+        where = {**body.key(), "together": together}
         rows = connection.sql(_LABELS, params=where).fetchall()
         models = {key for key, _, _ in rows}
-        if all((body.collection, body.coding, key) in keys for key in models):
+        if all((body, key) in keys for key in models):
             continue
         p = np.array([p for _, _, p in rows], dtype=np.float64)
         adjusted = pa.table(
@@ -58,7 +58,7 @@ def renew(
             }
         )
         with registered(connection, adjusted_rows=adjusted):
-            connection.execute(_ADJUST, {"collection": body.collection, "coding": body.coding})
+            connection.execute(_ADJUST, body.key())
         _count(connection, body, where, together)
         renewed = True
     return renewed
@@ -66,7 +66,7 @@ def renew(
 
 def _count(connection: duckdb.DuckDBPyConnection, body: Body, where: dict[str, str], together: str) -> None:
     """The rows of the count test of all models: what was counted, and no p but Bernoulli's."""
-    cell = Cell(body.collection, together, None, together, body.coding)
+    cell = Cell(body.collection, together, None, together, body.coding, body.arm, body.outcome)
     found = [
         GlobalTest(
             test=test,
@@ -82,4 +82,4 @@ def _count(connection: duckdb.DuckDBPyConnection, body: Body, where: dict[str, s
         for test, threshold, observed, expected, n in connection.sql(_SUMS, params=where).fetchall()
     ]
     rows = {"global_tests": tables.arrow(Cell, GlobalTest, [(cell, row) for row in found])}
-    tables.replace(connection, rows, [cell], ("collection", "model_key", "coding"))
+    tables.replace(connection, rows, [cell], CELL_KEY)

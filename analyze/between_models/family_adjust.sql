@@ -5,4 +5,5 @@ SET
     models_max_t_p = NULL
 FROM adjusted_rows
 WHERE label_tests.collection = $collection AND label_tests.coding = $coding
+    AND label_tests.arm = $arm AND label_tests.outcome = $outcome
     AND label_tests.model_key = adjusted_rows.model_key AND label_tests.label = adjusted_rows.label

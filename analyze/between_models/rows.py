@@ -6,13 +6,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from analyze.counterfactual.frame import Cell
+
+BODY_KEY = ("collection", "coding", "arm", "outcome")
+MODEL_KEY = (*BODY_KEY, "model")
+
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What is held together: all models that answered a collection, under a coding."""
+    """What is held together: all models that answered a collection in an arm, one outcome under a coding."""
 
     collection: str
     coding: str
+    arm: str
+    outcome: str
+
+    @classmethod
+    def of(cls, cell: Cell) -> Body:
+        """What a model's answers belong to."""
+        return cls(cell.collection, cell.coding, cell.arm, cell.outcome)
+
+    def has(self, cell: Cell) -> bool:
+        """Whether a model's answers belong to it."""
+        return Body.of(cell) == self
+
+    def key(self) -> dict[str, str]:
+        """By column, what its rows are told apart by."""
+        return {name: getattr(self, name) for name in BODY_KEY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +41,19 @@ class OneModel:
 
     collection: str
     coding: str
+    arm: str
+    outcome: str
     model: str
+
+    @classmethod
+    def of(cls, cell: Cell) -> OneModel:
+        """The model that a cell is of."""
+        return cls(cell.collection, cell.coding, cell.arm, cell.outcome, cell.model)
+
+    @property
+    def body(self) -> Body:
+        """The models beside it."""
+        return Body(self.collection, self.coding, self.arm, self.outcome)
 
 
 @dataclass(frozen=True, slots=True)

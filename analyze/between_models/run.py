@@ -49,8 +49,6 @@ ROWS: dict[str, type] = {
     "model_attributes": ModelAttribute,
     "counts_over_models": CountOverModels,
 }
-BODY_KEY = ("collection", "coding")
-MODEL_KEY = (*BODY_KEY, "model")
 METRICS = ("inconsistency", "biased", "mae", "mape", "imbalanced")
 MECHANICAL = {("biased", "imbalanced"), ("mae", "mape")}
 """Pairs that measure the same answers in nearly the same way: an error is a distance of the answer."""
@@ -59,24 +57,24 @@ MECHANICAL = {("biased", "imbalanced"), ("mae", "mape")}
 def across(
     connection: duckdb.DuckDBPyConnection,
     bodies: Sequence[Body],
-    designs: Mapping[str, Sequence[Design]],
+    designs: Mapping[Body, Sequence[Design]],
     attributes: Attributes,
 ) -> dict[str, pa.Table]:
     """The rows of all tables over models for `bodies`, by table.
 
     Args:
         connection: to a database whose tables of models are up to date.
-        bodies: the collections and codings that were analysed.
-        designs: by coding, the labels.
+        bodies: the collections, codings, arms and outcomes that were analysed.
+        designs: by body, the labels.
         attributes: what is known of models.
     """
     found: dict[str, list[tuple[Body, Any]]] = {name: [] for name in ROWS}
     for body in bodies:
-        key = {"collection": body.collection, "coding": body.coding}
+        key = body.key()
         shares = _dicts(connection, _LABELS, key)
         summary = _dicts(connection, _SUMMARY, key)
         rows: dict[str, Sequence[Any]] = {
-            "structure_tests": _structure(shares, designs.get(body.coding, ())),
+            "structure_tests": _structure(shares, designs.get(body, ())),
             "metric_correlations": _correlations(summary),
             "attribute_tests": attribute_tests(attributes, _by_metric(summary)),
             "model_attributes": _known(summary, attributes),
@@ -184,7 +182,7 @@ def temperatures(
     models: dict[OneModel, list[tuple[Cell, Sequence[Measured]]]] = {}
     for cell, amounts in measured:
         if cell.temperature is not None:
-            models.setdefault(OneModel(cell.collection, cell.coding, cell.model), []).append((cell, amounts))
+            models.setdefault(OneModel.of(cell), []).append((cell, amounts))
     found: list[tuple[Body, TemperatureTest]] = []
     for one, cells in models.items():
         at = sorted(
@@ -200,5 +198,5 @@ def temperatures(
             for row in temperature_tests(one.model, (low, lower), (high, higher), signs):
                 note = "; ".join(part for part in (row.note, told) if part) or None
                 keyed = replace(row, lower_key=low_key, higher_key=high_key, note=note)
-                found.append((Body(one.collection, one.coding), keyed))
+                found.append((one.body, keyed))
     return tables.arrow(Body, TemperatureTest, found)

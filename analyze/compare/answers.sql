@@ -4,6 +4,7 @@ WITH given AS (
     SELECT prediction_id, label, value AS name, is_reference, is_treated, {columns}
     FROM {view}
     WHERE coding = {before} AND collection = {collection} AND model_key = {model_key}
+        AND arm = {arm} AND outcome = {outcome}
 ), b AS (
     -- By the value that was asked, where the coding before gives its answers another value's name.
     SELECT given.* EXCLUDE (name), coalesce(names.value, given.name) AS value

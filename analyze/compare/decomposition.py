@@ -56,6 +56,8 @@ def renamed(
             "after": cell.coding,
             "collection": cell.collection,
             "model_key": cell.model_key,
+            "arm": cell.arm,
+            "outcome": cell.outcome,
         },
     ).fetchall()
     return {(label, name): value for label, name, value in rows}
@@ -98,6 +100,8 @@ def middles(
             before=_quoted(before),
             collection=_quoted(cell.collection),
             model_key=_quoted(cell.model_key),
+            arm=_quoted(cell.arm),
+            outcome=_quoted(cell.outcome),
         )
     )
     twice: list[Specification] = []

@@ -2,9 +2,11 @@
 WITH b AS (
     SELECT metric, coalesce(threshold, -1) AS threshold, "group", value, n, rowid AS position FROM model_metrics
     WHERE collection = $collection AND model_key = $model_key AND coding = $before
+        AND arm = $arm AND outcome = $outcome
 ), a AS (
     SELECT metric, coalesce(threshold, -1) AS threshold, "group", value, n, rowid AS position FROM model_metrics
     WHERE collection = $collection AND model_key = $model_key AND coding = $after
+        AND arm = $arm AND outcome = $outcome
 )
 SELECT
     metric, nullif(threshold, -1) AS threshold, "group",

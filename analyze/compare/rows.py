@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A model's answers to a collection under two codings."""
+    """One outcome of a model's answers to a collection in an arm, under two codings."""
 
     collection: str
     model_key: str
@@ -15,6 +15,8 @@ class Pair:
     temperature: float | None
     before: str
     after: str
+    arm: str
+    outcome: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,4 +98,4 @@ ROWS: dict[str, type] = {
     "comparison_metrics": ComparedMetric,
     "comparison_unmatched": Unmatched,
 }
-PAIR_KEY = ("collection", "model_key", "before", "after")
+PAIR_KEY = ("collection", "model_key", "before", "after", "arm", "outcome")

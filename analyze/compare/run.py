@@ -43,8 +43,8 @@ class Comparison:
 
     pairs: tuple[Pair, ...]
     tables: dict[str, pa.Table]
-    names: Mapping[tuple[str, str], str]
-    """By collection and key, what each model is called, its settings where they tell it apart."""
+    names: Mapping[tuple[str, str, str], str]
+    """By collection, key and arm, what each model is called, its settings where they tell it apart."""
 
     @property
     def values(self) -> pa.Table:
@@ -93,7 +93,9 @@ def compare(
     connection = frames.connection_of(study)
     pairs = [
         Pair(*row)
-        for row in connection.execute(_PAIRS, {"before": before, "after": after}).fetchall()
+        for row in connection.execute(
+            _PAIRS, {"before": before, "after": after, "outcome": specs.outcome}
+        ).fetchall()
         if models is None or row[1] in models or row[2] in models
     ]
     if not pairs:
@@ -109,7 +111,7 @@ def compare(
             raise BadInput(
                 f"{printed} has the figures of one model, and the study has {len(pairs)}",
                 hint="Name the model: "
-                + "; ".join(f"{names[p.collection, p.model_key]} ({p.model_key})" for p in pairs)
+                + "; ".join(f"{names[p.collection, p.model_key, p.arm]} ({p.model_key})" for p in pairs)
                 + ".",
             )
     found: dict[str, list[tuple[Pair, Any]]] = {name: [] for name in ROWS}
@@ -122,14 +124,14 @@ def compare(
     return Comparison(tuple(pairs), results, names)
 
 
-def _names(connection: duckdb.DuckDBPyConnection, pairs: Sequence[Pair]) -> dict[tuple[str, str], str]:
+def _names(connection: duckdb.DuckDBPyConnection, pairs: Sequence[Pair]) -> dict[tuple[str, str, str], str]:
     settings = configurations.read(connection)
     asked = [
-        Configuration(p.collection, p.model_key, p.model, p.temperature, settings.get(p.model_key, {}))
+        Configuration(p.collection, p.model_key, p.model, p.temperature, settings.get(p.model_key, {}), p.arm)
         for p in pairs
     ]
     return {
-        (p.collection, p.model_key): called.name
+        (p.collection, p.model_key, p.arm): called.name
         for p, called in zip(pairs, configurations.called(asked), strict=True)
     }
 
@@ -142,13 +144,18 @@ def _compare(
         "model_key": pair.model_key,
         "before": pair.before,
         "after": pair.after,
+        "arm": pair.arm,
+        "outcome": pair.outcome,
     }
     rows = _dicts(connection, _VALUES, parameters)
     called = naming.read(connection, specs.frame, pair.before)
     notes = {row["label"]: row["note"] for row in called if row["note"]}
     estimated = {(row["label"], row["value"], row["variant"]) for row in rows}
     printed, unmatched = _placed(naming.Names(called, estimated), figures)
-    cell = Cell(pair.collection, pair.model, pair.temperature, pair.model_key, pair.after)
+    cell = Cell(
+        *(pair.collection, pair.model, pair.temperature, pair.model_key),
+        *(pair.after, pair.arm, pair.outcome),
+    )
     variants = (specs.frame.primary, specs.frame.level)
     under = renamed(connection, specs, cell, pair.before)
     between = middles(connection, specs, cell, pair.before, variants, under)

@@ -2,7 +2,7 @@
 WITH sides AS (
     SELECT *, rowid AS position
     FROM estimates
-    WHERE collection = $collection AND model_key = $model_key
+    WHERE collection = $collection AND model_key = $model_key AND arm = $arm AND outcome = $outcome
 ), b AS (
     SELECT * FROM sides WHERE coding = $before
 ), a AS (

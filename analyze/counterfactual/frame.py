@@ -18,12 +18,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from analyze.specification import UNNAMED_DOSE, Specification, Specifications
+from analyze.specification import UNNAMED_DOSE, UNNAMED_OUTCOME, Specification, Specifications
 from store.errors import BadInput
+from store.identity import BASE_ARM
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+CELL_KEY = ("collection", "model_key", "coding", "arm", "outcome")
+"""What the keys of all tables of results begin with."""
 
 REFERENCE = 0
 """`treat` of a row that holds the reference value; treated values count from 1 in the design's order."""
@@ -50,13 +54,19 @@ class HoldsConnection(Protocol):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Cell:
-    """What is analysed as one: a model's answers to a collection under a coding."""
+    """What is analysed as one: one outcome of a model's answers to a collection, in one arm, under a coding.
+
+    Nothing is ever estimated over two of them.
+    """
 
     collection: str
     model: str
     temperature: float | None
     model_key: str
     coding: str
+    arm: str = BASE_ARM
+    """The wording of the instructions."""
+    outcome: str = UNNAMED_OUTCOME
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,19 +154,23 @@ def cells(
     codings: Sequence[str] | None = None,
     models: Sequence[str] | None = None,
     collections: Sequence[str] | None = None,
+    arms: Sequence[str] | None = None,
 ) -> list[Cell]:
     """What there is to analyse, sorted. `models` may hold model names or model keys.
 
-    Raises BadInput where a coding, model or collection is named that the frame does not have.
+    Raises BadInput where a coding, model, collection or arm is named that the frame does not have.
     """
     known = specs.coding_names()
     for coding in codings or ():
         if coding not in known:
             raise BadInput(f"there is no coding {coding!r}", hint=f"{specs.path} has: {', '.join(known)}.")
-    rows = _query(connection, specs, _CELLS.format(view=specs.frame.view)).fetchall()
+    rows = _query(connection, specs, _CELLS.format(view=specs.frame.view), [specs.outcome]).fetchall()
     found = sorted(
         (Cell(*row) for row in rows),
-        key=lambda c: (c.collection, c.model, c.temperature or 0.0, c.model_key, known.index(c.coding)),
+        key=lambda c: (
+            *(c.collection, c.arm != BASE_ARM, c.arm),
+            *(c.model, c.temperature or 0.0, c.model_key, known.index(c.coding)),
+        ),
     )
     for model in models or ():
         if not any(model in (c.model, c.model_key) for c in found):
@@ -170,12 +184,17 @@ def cells(
             raise BadInput(
                 f"there are no answers to a collection {collection!r}", hint=f"There are: {names}."
             )
+    for arm in arms or ():
+        if not any(arm == c.arm for c in found):
+            names = ", ".join(dict.fromkeys(c.arm for c in found)) or "none"
+            raise BadInput(f"there are no answers in an arm {arm!r}", hint=f"There are: {names}.")
     return [
         c
         for c in found
         if (codings is None or c.coding in codings)
         and (models is None or c.model in models or c.model_key in models)
         and (collections is None or c.collection in collections)
+        and (arms is None or c.arm in arms)
     ]
 
 
@@ -214,8 +233,7 @@ def read(connection: duckdb.DuckDBPyConnection, specs: Specifications, cell: Cel
     """
     designs = read_designs(connection, specs, cell.coding)
     statement, plan = _statement(specs, cell.coding)
-    parameters = [cell.collection, cell.model_key, cell.coding]
-    table = _query(connection, specs, statement, parameters).to_arrow_table()
+    table = _query(connection, specs, statement, key_of(cell)).to_arrow_table()
     return _arrays(specs, cell, designs, table, plan)
 
 
@@ -229,9 +247,13 @@ def read_placebos(connection: duckdb.DuckDBPyConnection, specs: Specifications, 
         texts = {name: pa.array([], pa.string()) for name in ("label", "value", "doc_id")}
         return pa.table({**texts, "repeat": pa.array([], pa.int64()), "outcome": pa.array([], pa.float64())})
     statement = _PLACEBOS.format(view=inference.placebos, outcome=inference.placebo_outcome)
-    parameters = [cell.collection, cell.model_key, cell.coding]
-    table: pa.Table = _query(connection, specs, statement, parameters).to_arrow_table()
+    table: pa.Table = _query(connection, specs, statement, key_of(cell)).to_arrow_table()
     return table
+
+
+def key_of(cell: Cell) -> list[str]:
+    """What the rows of a frame are told apart by, in the order in which statements ask for it."""
+    return [getattr(cell, name) for name in CELL_KEY]
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +308,7 @@ def _statement(specs: Specifications, coding: str) -> tuple[str, _Plan]:
             ),
         ]
     joined = ",\n  ".join(selected)
-    where = "collection = ? AND model_key = ? AND coding = ?"
+    where = " AND ".join(f"{name} = ?" for name in CELL_KEY)
     return f"SELECT\n  {joined}\nFROM {specs.frame.view}\nWHERE {where}", plan
 
 

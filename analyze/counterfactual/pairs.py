@@ -13,7 +13,7 @@ from typing import Literal
 
 import duckdb
 
-from analyze.counterfactual.frame import Cell, HoldsConnection, connection_of
+from analyze.counterfactual.frame import Cell, HoldsConnection, connection_of, key_of
 from analyze.specification import Specifications
 from store.errors import BadInput
 
@@ -89,7 +89,7 @@ def pairs(
         declined=inference.declined or "false",
         where=_WHERE[which],
     )
-    key = [cell.collection, cell.model_key, cell.coding, label]
+    key = [*key_of(cell), label]
     try:
         described = connection.execute(f"DESCRIBE {specs.frame.view}").fetchall()
         if "prediction_id" not in {str(row[0]) for row in described}:

@@ -6,7 +6,8 @@ WITH own AS (
         CAST(({outcome}) AS DOUBLE) AS amount, CAST(({kind}) AS VARCHAR) AS kind,
         CAST(({missing}) AS VARCHAR) AS missing, coalesce(CAST(({declined}) AS BOOLEAN), false) AS declined
     FROM {view}
-    WHERE collection = ? AND model_key = ? AND coding = ? AND label = ? AND coalesce(CAST(({sample}) AS BOOLEAN), false)
+    WHERE collection = ? AND model_key = ? AND coding = ? AND arm = ? AND outcome = ? AND label = ?
+        AND coalesce(CAST(({sample}) AS BOOLEAN), false)
 ), told AS (
     SELECT own.*, p.text, q.fills
     FROM own

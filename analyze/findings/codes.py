@@ -9,7 +9,7 @@ LABEL, TEST, VALUE = "label", "test", "value"
 """Scopes."""
 
 AMOUNT, MISSING, DECLINED, KIND = "amount", "missing", "declined", "kind"
-"""Outcomes."""
+"""Measures: what of the answers is compared."""
 
 SHARE = "share"
 """The unit of effects on whether answers are missing, and of what kind they are."""

@@ -187,7 +187,7 @@ class _Builder:
             yield from of_values[name]
 
     def _row(self, test: str, scope: str, value: str | None = None) -> FindingRow:
-        outcome = {OUTCOME: codes.AMOUNT, MISSING: codes.MISSING, KIND: codes.KIND}[test]
+        measure = {OUTCOME: codes.AMOUNT, MISSING: codes.MISSING, KIND: codes.KIND}[test]
         return FindingRow(
             position=0,
             label=self.label.label,
@@ -196,7 +196,7 @@ class _Builder:
             value=value,
             contrast=None,
             test=test,
-            outcome=outcome,
+            measure=measure,
             unit=self.unit if test == OUTCOME else codes.SHARE,
             n_asked=0,
             n_compared=0,
@@ -276,9 +276,9 @@ class _Builder:
         self, name: str, test: _Of, weight: float | None, within: Within | None, values: Sequence[FindingRow]
     ) -> FindingRow:
         row = self._with_cases(self._row(name, codes.TEST), values)
-        outcomes = {one.outcome for one in values if one.n_changed}
-        if outcomes == {codes.DECLINED}:
-            row = replace(row, outcome=codes.DECLINED)
+        measures = {one.measure for one in values if one.n_changed}
+        if measures == {codes.DECLINED}:
+            row = replace(row, measure=codes.DECLINED)
         if test.joint is None:
             return _untested(row, values)
         row = replace(row, p=test.joint.p, p_kind=test.joint.kind, least_p=test.joint.least)

@@ -89,7 +89,7 @@ def _named(rows: Sequence[tuple[Key, FindingRow]]) -> list[tuple[Key, FindingRow
 def _carried_by(row: FindingRow, test: FindingRow | None) -> FindingRow:
     if row.scope != codes.LABEL or row.state != codes.CONFIRMED or test is None:
         return row
-    copied = ("test", "outcome", "unit", "n_asked", "n_compared", "n_changed")
+    copied = ("test", "measure", "unit", "n_asked", "n_compared", "n_changed")
     return replace(row, **{name: getattr(test, name) for name in copied})
 
 

@@ -1,4 +1,5 @@
 -- All findings in their fixed order.
 SELECT {columns}
 FROM findings
-ORDER BY collection, coding, model, temperature NULLS FIRST, model_key, position
+ORDER BY
+    collection, coding, arm <> 'base', arm, model, temperature NULLS FIRST, model_key, outcome, position

@@ -14,12 +14,13 @@ _PENDING = (Path(__file__).parent / "pending.sql").read_text(encoding="utf-8")
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """How far a model is with one repeat of a collection's queries."""
+    """How far a model is with one repeat of a collection's queries in an arm."""
 
     collection: str
     model: str
     temperature: float | None
     model_key: str
+    arm: str
     repeat: int
     queries: int
     answered: int
@@ -29,5 +30,5 @@ class Pending:
 
 
 def read_pending(study: HoldsConnection | duckdb.DuckDBPyConnection) -> list[Pending]:
-    """Counts by collection, model and repeat begun, in this order. Reads the study's own tables."""
+    """Counts by collection, model, arm and repeat begun, in this order. Reads the study's own tables."""
     return [Pending(*row) for row in connection_of(study).execute(_PENDING).fetchall()]

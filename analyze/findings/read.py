@@ -19,13 +19,22 @@ def read_findings(
     collection: str | None = None,
     coding: str | None = None,
     model_key: str | None = None,
+    arm: str | None = None,
+    outcome: str | None = None,
 ) -> list[Finding]:
     """The findings of a study, or of a part of it.
 
-    Their order is fixed: by collection, coding, model, temperature and key; within a model by label in the
-    design's order, each label first, then its tests, each with its values.
+    Their order is fixed: by collection, coding, arm, model, temperature, key and outcome; within these by
+    label in the design's order, each label first, then its tests, each with its values.
     """
-    return stored_findings(connection_of(study), collection=collection, coding=coding, model_key=model_key)
+    return stored_findings(
+        connection_of(study),
+        collection=collection,
+        coding=coding,
+        model_key=model_key,
+        arm=arm,
+        outcome=outcome,
+    )
 
 
 def stored_findings(
@@ -34,6 +43,8 @@ def stored_findings(
     collection: str | None = None,
     coding: str | None = None,
     model_key: str | None = None,
+    arm: str | None = None,
+    outcome: str | None = None,
 ) -> list[Finding]:
     """The same by this connection, whose open transaction may have written them."""
     key = [field.name for field in fields(Cell)]
@@ -49,4 +60,6 @@ def stored_findings(
         if collection in (None, one.cell.collection)
         and coding in (None, one.cell.coding)
         and model_key in (None, one.cell.model_key)
+        and arm in (None, one.cell.arm)
+        and outcome in (None, one.cell.outcome)
     ]

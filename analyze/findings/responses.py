@@ -56,7 +56,7 @@ def _tested(
 
 def missing_finding(row: FindingRow, cells: Cells, compared: Compared | None) -> FindingRow:
     """A value's row with the share of its answers that is missing, against the reference."""
-    row = replace(row, outcome=codes.MISSING, unit=codes.SHARE)
+    row = replace(row, measure=codes.MISSING, unit=codes.SHARE)
     if compared is None:
         return _along_dose(row, cells)
     pair = [compared.base, compared.to]
@@ -86,13 +86,13 @@ def missing_finding(row: FindingRow, cells: Cells, compared: Compared | None) ->
             se=added_error(d),
         )
     if row.n_changed and (declined, declined_reference) == (away, back):
-        row = replace(row, outcome=codes.DECLINED)
+        row = replace(row, measure=codes.DECLINED)
     return row
 
 
 def kind_finding(row: FindingRow, cells: Cells, compared: Compared | None) -> FindingRow:
     """A value's row with the kinds of its answers, against those under the reference."""
-    row = replace(row, outcome=codes.KIND, unit=codes.SHARE)
+    row = replace(row, measure=codes.KIND, unit=codes.SHARE)
     if compared is None:
         there = _known_kinds(cells)
         n = int((there.sum(axis=1) > 1).sum())

@@ -9,7 +9,10 @@ from analyze.counterfactual.frame import Cell
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingRow:
-    """A finding without the model that it is about; columns as in migrations/0010_findings.sql."""
+    """A finding without the model that it is about; columns as in migrations/0010_findings.sql.
+
+    There `measure` is still called `outcome`: 0011_arms_and_outcomes.sql renames it.
+    """
 
     position: int
     label: str
@@ -18,7 +21,7 @@ class FindingRow:
     value: str | None
     contrast: str | None
     test: str
-    outcome: str
+    measure: str
     unit: str
     n_asked: int
     n_compared: int
@@ -74,4 +77,4 @@ class Finding(FindingRow):
     """A finding about one model."""
 
     cell: Cell
-    """Collection, model, temperature, model_key and coding."""
+    """Collection, model, temperature, model_key, coding, arm and outcome."""

@@ -1,4 +1,7 @@
-"""The findings of all models of a collection as one family, in the database."""
+"""The findings of all models of a collection as one family, in the database.
+
+A family is of one arm, and of all outcomes: they are fields of one answer, tested with each other.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import duckdb
 import numpy as np
 
 from analyze.between_models.rows import Body
-from analyze.counterfactual.frame import Cell, Floats
+from analyze.counterfactual.frame import CELL_KEY, Cell, Floats
 from analyze.findings import codes
 from analyze.findings.collect import Moves
 from analyze.findings.decide import decide
@@ -21,31 +24,31 @@ from analyze.inference.confirmatory import LEVEL, OUTCOME, WEIGHTS
 from analyze.inference.equivalence import confirmable
 from analyze.stored import tables
 
-_KEY = ("collection", "model_key", "coding")
-
 
 def settle(
     connection: duckdb.DuckDBPyConnection, bodies: Iterable[Body], moves: Mapping[Cell, Sequence[Moves]]
 ) -> list[tuple[Body, SharedEffect]]:
-    """Decide the findings of `bodies`, those of models analysed earlier among them.
+    """Decide the findings of `bodies` and of their other outcomes, those of earlier analyses among them.
 
     `moves` are those of the models analysed now. To be called in the transaction that has put their rows
     into the database. Gives the effects of models on the cases that all of them have, for the bodies all of
     whose models were analysed now: of the others, the cases are not at hand.
     """
+    wanted = [*bodies]
     shared: list[tuple[Body, SharedEffect]] = []
-    for body in bodies:
-        stored = stored_findings(connection, collection=body.collection, coding=body.coding)
+    for collection, coding, arm in dict.fromkeys((b.collection, b.coding, b.arm) for b in wanted):
+        stored = stored_findings(connection, collection=collection, coding=coding, arm=arm)
         rows = decide([(one.cell, _row(one)) for one in stored])
         family = max((row.family or 0 for _, row in rows), default=0)
-        for cell, own in moves.items():
-            if (cell.collection, cell.coding) == (body.collection, body.coding):
-                rows = _detectable(rows, cell, own, family)
         cells = [*dict.fromkeys(cell for cell, _ in rows)]
-        if all(cell in moves for cell in cells):
-            shared += [(body, row) for row in shared_effects({cell: moves[cell] for cell in cells})]
-        new = {"findings": tables.arrow(Cell, FindingRow, rows)}
-        tables.replace(connection, new, cells, _KEY)
+        for cell in cells:
+            if cell in moves:
+                rows = _detectable(rows, cell, moves[cell], family)
+        tables.replace(connection, {"findings": tables.arrow(Cell, FindingRow, rows)}, cells, CELL_KEY)
+        for body in dict.fromkeys(Body.of(cell) for cell in cells):
+            own = [cell for cell in cells if body.has(cell)]
+            if body in wanted and all(cell in moves for cell in own):
+                shared += [(body, row) for row in shared_effects({cell: moves[cell] for cell in own})]
     return shared
 
 

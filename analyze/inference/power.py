@@ -23,6 +23,7 @@ from analyze.inference.confirmatory import LEVEL, OUTCOME, WEIGHTS
 from analyze.inference.equivalence import joint_test
 from analyze.specification import Specifications
 from store.errors import BadInput
+from store.identity import BASE_ARM
 
 _PILOT = (Path(__file__).parent / "pilot.sql").read_text(encoding="utf-8")
 
@@ -87,8 +88,14 @@ def assumed(changing: float, jump: float) -> Noise:
     return Noise(differences, np.array([jump]), f"assumed: {changing:.0%} of the pairs change by {jump:g}")
 
 
-def pilot(study: HoldsConnection, specs: Specifications, coding: str, model: str | None = None) -> Noise:
-    """Noise as in the answers of a study: every treated value against its reference, in every case.
+def pilot(
+    study: HoldsConnection,
+    specs: Specifications,
+    coding: str,
+    model: str | None = None,
+    arm: str = BASE_ARM,
+) -> Noise:
+    """Noise as in the answers of a study in an arm: every treated value against its reference, in every case.
 
     An effect in the pilot counts as noise, so the plan errs on the side of too many cases.
 
@@ -100,7 +107,8 @@ def pilot(study: HoldsConnection, specs: Specifications, coding: str, model: str
     statement = _PILOT.format(
         view=specs.frame.view, outcome=specs.inference.outcome, sample=specs.inference.sample
     )
-    found = study.connection.execute(statement, {"coding": coding, "model": model}).fetchnumpy()
+    asked = {"coding": coding, "model": model, "arm": arm, "outcome": specs.outcome}
+    found = study.connection.execute(statement, asked).fetchnumpy()
     differences = np.asarray(found["difference"], dtype=np.float64)
     whose = f" of {model}" if model else ""
     if not len(differences):

@@ -119,7 +119,7 @@ class Conclusions:
         return sorted(
             row.detectable
             for row in self.rows
-            if row.scope == codes.VALUE and row.outcome == codes.AMOUNT and row.detectable is not None
+            if row.scope == codes.VALUE and row.measure == codes.AMOUNT and row.detectable is not None
         )
 
     @property

@@ -22,6 +22,7 @@ from analyze.report import data_flow, extra_tables, undefined_values
 from analyze.report import texts as wording
 from analyze.report.conclusions import notable
 from analyze.report.shapes import (
+    Answers,
     Audit,
     Design,
     Ended,
@@ -55,9 +56,11 @@ def read(
     models: Sequence[str] | None = None,
     codings: Sequence[str] | None = None,
     collections: Sequence[str] | None = None,
+    arms: Sequence[str] | None = None,
     pairs: bool = False,
 ) -> Results:
-    """Read what there is to report, all of it or of the models, codings and collections named.
+    """Read what there is to report of the specifications' outcome, all of it or of the models, codings,
+    collections and arms named.
 
     A model may be named by its key as well. With `pairs`, also examples of the answers behind findings.
 
@@ -66,7 +69,7 @@ def read(
     specs = specifications if isinstance(specifications, Specifications) else load(specifications)
     with connection_of(study) as connection:
         reader = _Reader(connection, specs, wording.of(specs), pairs=pairs)
-        return reader.results(_name_of(connection), models, codings, collections)
+        return reader.results(_name_of(connection), models, codings, collections, arms)
 
 
 class _Reader:
@@ -88,12 +91,14 @@ class _Reader:
         models: Sequence[str] | None,
         codings: Sequence[str] | None,
         collections: Sequence[str] | None,
+        arms: Sequence[str] | None,
     ) -> Results:
         analysed = self._analysed()
         for what, wanted, present in (
-            ("model", models, {key[1] for key in analysed} | {key[3] for key in analysed}),
-            ("coding", codings, {key[2] for key in analysed}),
+            ("model", models, {key[1] for key in analysed} | {key[4] for key in analysed}),
+            ("coding", codings, {key[3] for key in analysed}),
             ("collection", collections, {key[0] for key in analysed}),
+            ("arm", arms, {key[2] for key in analysed}),
         ):
             for name in wanted or ():
                 if name not in present:
@@ -102,11 +107,12 @@ class _Reader:
                         f"nothing has been analysed for the {what} {name!r}", hint=f"There is: {listed}."
                     )
         chosen = [
-            (collection, key, coding)
-            for collection, key, coding, model in analysed
+            (collection, key, arm, coding)
+            for collection, key, arm, coding, model in analysed
             if (models is None or model in models or key in models)
             and (codings is None or coding in codings)
             and (collections is None or collection in collections)
+            and (arms is None or arm in arms)
         ]
         if not chosen:
             raise BadInput(
@@ -114,9 +120,9 @@ class _Reader:
                 hint="Run `evenhand analyze` first.",
             )
         order = self.specs.coding_names()
-        names = [name for name in order if any(coding == name for _, _, coding in chosen)]
+        names = [name for name in order if any(coding == name for _, _, _, coding in chosen)]
         designs = {name: self._designs(name) for name in names}
-        readings: dict[tuple[str, str], list[Reading]] = {}
+        readings: dict[Answers, list[Reading]] = {}
         for name in names:
             for cell, reading in self._readings(name, chosen, designs[name]):
                 readings.setdefault(cell, []).append(reading)
@@ -129,19 +135,22 @@ class _Reader:
             study_name=study_name,
             audits=audits,
             further=extra_tables.with_kinds(
-                _chosen(extra_tables.read(self.connection, self.texts), chosen), audits, self.specs.frame.unit
+                _chosen(extra_tables.read(self.connection, self.texts, self.specs.outcome), chosen),
+                audits,
+                self.specs.frame.unit,
             ),
             outdated=self._outdated(chosen, audits),
-            unanalysed=self._unanalysed(audits, models, names, collections),
+            unanalysed=self._unanalysed(audits, models, names, collections, arms),
         )
 
-    def _outdated(self, chosen: Sequence[tuple[str, str, str]], audits: Sequence[Audit]) -> str | None:
-        names = {(audit.collection, audit.model_key): audit.name for audit in audits}
+    def _outdated(self, chosen: Sequence[tuple[str, str, str, str]], audits: Sequence[Audit]) -> str | None:
+        names = {audit.answers: audit.name for audit in audits}
         of = dict.fromkeys(
-            f"{names[row.collection, row.model_key]} (analysed {_when(row)}, {_since(row)})"
+            f"{names[row.collection, row.model_key, row.arm]} (analysed {_when(row)}, {_since(row)})"
             for row in freshness.outdated(self.connection)
-            if (row.collection, row.model_key, row.coding) in chosen
-            and (row.collection, row.model_key) in names  # not where no answer counts any more
+            if row.outcome == self.specs.outcome
+            and (row.collection, row.model_key, row.arm, row.coding) in chosen
+            and (row.collection, row.model_key, row.arm) in names  # not where no answer counts any more
         )
         if not of:
             return None
@@ -155,11 +164,14 @@ class _Reader:
         models: Sequence[str] | None,
         codings: Sequence[str],
         collections: Sequence[str] | None,
+        arms: Sequence[str] | None,
     ) -> str | None:
         found = [
             row
             for row in freshness.unanalysed(self.connection)
             if row.coding in codings
+            and row.outcome == self.specs.outcome
+            and (arms is None or row.arm in arms)
             and (models is None or row.model in models or row.model_key in models)
             and (collections is None or row.collection in collections)
         ]
@@ -167,14 +179,19 @@ class _Reader:
             return None
         settings = configurations.read(self.connection)
         asked = dict.fromkeys(
-            [(a.collection, a.model_key, a.model, a.temperature) for a in audits]
-            + [(row.collection, row.model_key, row.model, row.temperature) for row in found]
+            [(*a.answers, a.model, a.temperature) for a in audits]
+            + [(row.collection, row.model_key, row.arm, row.model, row.temperature) for row in found]
         )
-        called = configurations.called([Configuration(*key, settings.get(key[1], {})) for key in asked])
-        names = {key[:2]: one.name for key, one in zip(asked, called, strict=True)}
+        called = configurations.called(
+            [
+                Configuration(collection, key, model, temperature, settings.get(key, {}), arm)
+                for collection, key, arm, model, temperature in asked
+            ]
+        )
+        names = {key[:3]: one.name for key, one in zip(asked, called, strict=True)}
         of: dict[str, list[str]] = {}
         for row in found:
-            name = f"{names[row.collection, row.model_key]} ({row.answers:,} answers)"
+            name = f"{names[row.collection, row.model_key, row.arm]} ({row.answers:,} answers)"
             of.setdefault(name, []).append(self.texts.coding(row.coding).lower())
         more = f"; and {len(of) - MOST_OUTDATED} more" if len(of) > MOST_OUTDATED else ""
         told = "; ".join(
@@ -182,9 +199,11 @@ class _Reader:
         )
         return f"Not analysed: {told}{more}. Run `evenhand analyze` under that coding to have figures of all."
 
-    def _analysed(self) -> list[tuple[str, str, str, str]]:
+    def _analysed(self) -> list[tuple[str, str, str, str, str]]:
         return self.connection.execute(
-            "SELECT DISTINCT collection, model_key, coding, model FROM label_metrics ORDER BY ALL"
+            "SELECT DISTINCT collection, model_key, arm, coding, model FROM label_metrics "
+            "WHERE outcome = ? ORDER BY ALL",
+            [self.specs.outcome],
         ).fetchall()
 
     def _designs(self, coding: str) -> dict[str, Design]:
@@ -206,7 +225,8 @@ class _Reader:
         )
         stored = dict(
             self.connection.execute(
-                "SELECT label, max(value) FROM estimates WHERE coding = ? GROUP BY label", [coding]
+                "SELECT label, max(value) FROM estimates WHERE coding = ? AND outcome = ? GROUP BY label",
+                [coding, self.specs.outcome],
             ).fetchall()
         )
         found = {}
@@ -229,23 +249,25 @@ class _Reader:
         return found
 
     def _readings(
-        self, coding: str, chosen: Sequence[tuple[str, str, str]], designs: Mapping[str, Design]
-    ) -> list[tuple[tuple[str, str], Reading]]:
-        wanted = [(collection, key) for collection, key, name in chosen if name == coding]
+        self, coding: str, chosen: Sequence[tuple[str, str, str, str]], designs: Mapping[str, Design]
+    ) -> list[tuple[Answers, Reading]]:
+        wanted = [(collection, key, arm) for collection, key, arm, name in chosen if name == coding]
         position = {label: i for i, label in enumerate(designs)}
         spot = {(label, value): i for label, d in designs.items() for i, value in enumerate(d.treated)}
         estimates = self._rows("estimates", Estimate, coding)
         labels = self._rows("label_metrics", LabelMetric, coding)
         metrics = self._rows("model_metrics", ModelMetric, coding)
         tallies = self._tallies(coding)
-        view = self.specs.frame.view
-        notes = data_flow.notes(self.connection, view, coding) if "note" in self.columns[view] else {}
+        view, outcome = self.specs.frame.view, self.specs.outcome
+        noted = "note" in self.columns[view]
+        notes = data_flow.notes(self.connection, view, coding, outcome) if noted else {}
         variants = {s.name: i for i, s in enumerate(self.specs.specifications)}
         late = len(position)
         newer = freshness.newer(self.connection)
-        findings: dict[tuple[str, str], list[Finding]] = {}
-        for one in read_findings(self.connection, coding=coding):
-            findings.setdefault((one.cell.collection, one.cell.model_key), []).append(one)
+        findings: dict[Answers, list[Finding]] = {}
+        for one in read_findings(self.connection, coding=coding, outcome=outcome):
+            answers = (one.cell.collection, one.cell.model_key, one.cell.arm)
+            findings.setdefault(answers, []).append(one)
         found = []
         for cell in wanted:
             own = sorted(
@@ -268,7 +290,7 @@ class _Reader:
                 findings=tuple(findings.get(cell, [])),
                 pairs=self._pairs(findings.get(cell, []), designs) if self.pairs else {},
                 notes=tuple(notes.get(cell, [])),
-                newer=newer.get((*cell, coding), 0),
+                newer=newer.get((*cell[:2], coding, cell[2], outcome), 0),
                 by_key={(e.label, e.value, e.variant): e for e in own},
             )
             found.append((cell, reading))
@@ -287,7 +309,7 @@ class _Reader:
             if design.continuous:
                 first, _, value = (row.contrast or "").partition(" -> ")
                 references = (first,)
-            missing = row.outcome in (codes.MISSING, codes.DECLINED)
+            missing = row.measure in (codes.MISSING, codes.DECLINED)
             found[row.position] = tuple(
                 pairs(
                     self.connection, self.specs, row.cell, row.label, value, references,
@@ -296,19 +318,20 @@ class _Reader:
             )  # fmt: skip
         return {position: shown for position, shown in found.items() if shown}
 
-    def _rows(self, table: str, kind: type[Any], coding: str) -> dict[tuple[str, str], list[Any]]:
-        """Rows of a result table as `kind`, by (collection, model_key)."""
+    def _rows(self, table: str, kind: type[Any], coding: str) -> dict[Answers, list[Any]]:
+        """Rows of a result table as `kind`, by the answers that they are of."""
         columns = ", ".join(f'"{name}"' for name in kind.__dataclass_fields__)
         rows = self.connection.execute(
-            f"SELECT collection, model_key, {columns} FROM {table} WHERE coding = ?", [coding]
+            f"SELECT collection, model_key, arm, {columns} FROM {table} WHERE coding = ? AND outcome = ?",
+            [coding, self.specs.outcome],
         ).fetchall()
-        found: dict[tuple[str, str], list[Any]] = {}
-        for collection, key, *rest in rows:
+        found: dict[Answers, list[Any]] = {}
+        for collection, key, arm, *rest in rows:
             row = kind(*rest)
-            found.setdefault((collection, key), []).append(replace(row, note=self.texts.noted(row.note)))
+            found.setdefault((collection, key, arm), []).append(replace(row, note=self.texts.noted(row.note)))
         return found
 
-    def _tallies(self, coding: str) -> dict[tuple[str, str], list[Tally]]:
+    def _tallies(self, coding: str) -> dict[Answers, list[Tally]]:
         frame, inference = self.specs.frame, self.specs.inference
         primary = next(s for s in self.specs.specifications if s.name == frame.primary)
         if coding not in primary.codings:
@@ -320,24 +343,24 @@ class _Reader:
             outcome=primary.outcome,
             sample=primary.sample,
         )
-        found: dict[tuple[str, str], list[Tally]] = {}
+        found: dict[Answers, list[Tally]] = {}
         try:
-            rows = self.connection.execute(statement, [coding]).fetchall()
+            rows = self.connection.execute(statement, [coding, self.specs.outcome]).fetchall()
         except (duckdb.CatalogException, duckdb.BinderException, duckdb.ParserException) as error:
             raise BadInput(f"{self.specs.path} does not fit the database: {error}") from error
-        for collection, key, _, *rest in rows:
-            found.setdefault((collection, key), []).append(Tally(*rest))
+        for collection, key, arm, *rest in rows:
+            found.setdefault((collection, key, arm), []).append(Tally(*rest))
         return found
 
-    def _audits(self, readings: Mapping[tuple[str, str], list[Reading]]) -> tuple[Audit, ...]:
-        built: dict[str, int] = {}
-        for collection, _, _, queries in self._fetch("built"):
-            built[collection] = built.get(collection, 0) + queries
-        ended: dict[tuple[str, str], list[Ended]] = {}
-        for collection, key, *rest in self._fetch("ended"):
-            ended.setdefault((collection, key), []).append(Ended(*rest))
-        asked = {(collection, key): queries for collection, key, queries in self._fetch("asked")}
-        rows = [row for row in self._fetch("models") if (row[0], row[1]) in readings]
+    def _audits(self, readings: Mapping[Answers, list[Reading]]) -> tuple[Audit, ...]:
+        built: dict[tuple[str, str], int] = {}
+        for collection, arm, _, _, queries in self._fetch("built"):
+            built[collection, arm] = built.get((collection, arm), 0) + queries
+        ended: dict[Answers, list[Ended]] = {}
+        for collection, key, arm, *rest in self._fetch("ended"):
+            ended.setdefault((collection, key, arm), []).append(Ended(*rest))
+        asked = {(collection, key, arm): queries for collection, key, arm, queries in self._fetch("asked")}
+        rows = [row for row in self._fetch("models") if row[:3] in readings]
         if not rows:
             raise BadInput(
                 "the results in this study are of answers that no longer count",
@@ -345,24 +368,29 @@ class _Reader:
             )
         settings = configurations.read(self.connection)
         called = configurations.called(
-            [Configuration(row[0], row[1], row[2], row[3], settings.get(row[1], {})) for row in rows]
+            [
+                Configuration(collection, key, model, temperature, settings.get(key, {}), arm)
+                for collection, key, arm, model, temperature, *_ in rows
+            ]
         )
-        returned: dict[tuple[str, str], dict[str, int]] = {}
-        for collection, key, name, answers in self._fetch("returned"):
-            returned.setdefault((collection, key), {})[name] = answers
-        pending: dict[tuple[str, str], int] = {}
+        returned: dict[Answers, dict[str, int]] = {}
+        for collection, key, arm, name, answers in self._fetch("returned"):
+            returned.setdefault((collection, key, arm), {})[name] = answers
+        pending: dict[Answers, int] = {}
         for begun in read_pending(self.connection):
-            cell = (begun.collection, begun.model_key)
+            cell = (begun.collection, begun.model_key, begun.arm)
             pending[cell] = pending.get(cell, 0) + begun.pending
         audits = []
         for number, row in enumerate(rows, 1):
-            collection, key, model, temperature, kind, first_at, last_at, repeats, documents = row
+            collection, key, arm, model, temperature, kind, first_at, last_at, repeats, documents = row
+            cell = (collection, key, arm)
             audits.append(
                 Audit(
                     collection=collection,
                     model_key=key,
                     model=model,
                     temperature=temperature,
+                    arm=arm,
                     kind=kind,
                     settings=settings.get(key, {}),
                     name=called[number - 1].name,
@@ -372,12 +400,12 @@ class _Reader:
                     last_at=last_at,
                     repeats=repeats,
                     documents=documents,
-                    queries=built.get(collection, 0),
-                    asked=asked.get((collection, key), 0),
-                    ended=tuple(ended.get((collection, key), [])),
-                    readings=tuple(readings[collection, key]),
-                    pending=pending.get((collection, key), 0),
-                    returned=returned.get((collection, key), {}),
+                    queries=built.get((collection, arm), 0),
+                    asked=asked.get(cell, 0),
+                    ended=tuple(ended.get(cell, [])),
+                    readings=tuple(readings[cell]),
+                    pending=pending.get(cell, 0),
+                    returned=returned.get(cell, {}),
                 )
             )
         return tuple(audits)
@@ -403,15 +431,18 @@ def _of_quantity(design: Design, dose_name: str, stored: str | None) -> Design:
 
 
 def _chosen(
-    found: Mapping[str, tuple[Mapping[str, Any], ...]], chosen: Sequence[tuple[str, str, str]]
+    found: Mapping[str, tuple[Mapping[str, Any], ...]], chosen: Sequence[tuple[str, str, str, str]]
 ) -> dict[str, tuple[Mapping[str, Any], ...]]:
-    """The rows that are of the audits chosen: a row names a collection, and may name a model and a coding."""
-    collections, keys, codings = (set(part) for part in zip(*chosen, strict=True))
+    """The rows that are of the audits chosen: a row names a collection and an arm, and may name a model and a
+    coding.
+    """
+    collections, keys, arms, codings = (set(part) for part in zip(*chosen, strict=True))
     kept = {
         name: tuple(
             row
             for row in rows
             if row["collection"] in collections
+            and row["arm"] in arms
             and row.get("model_key", ALL_MODELS) in {*keys, ALL_MODELS}
             and ("coding" not in row or row["coding"] in codings)
         )

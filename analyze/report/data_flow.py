@@ -149,13 +149,13 @@ def steps(results: Results, audit: Audit, reading: Reading) -> list[Step]:
 
 
 def notes(
-    connection: duckdb.DuckDBPyConnection, view: str, coding: str
-) -> dict[tuple[str, str], list[tuple[str, int]]]:
-    """What the coding noted of answers, and of how many, by collection and model's key."""
+    connection: duckdb.DuckDBPyConnection, view: str, coding: str, outcome: str
+) -> dict[tuple[str, str, str], list[tuple[str, int]]]:
+    """What the coding noted of answers, and of how many, by collection, model's key and arm."""
     statement = _NOTES.format(view=view)
-    found: dict[tuple[str, str], list[tuple[str, int]]] = {}
-    for collection, key, note, answers in connection.execute(statement, [coding]).fetchall():
-        found.setdefault((collection, key), []).append((note, answers))
+    found: dict[tuple[str, str, str], list[tuple[str, int]]] = {}
+    for collection, key, arm, note, answers in connection.execute(statement, [coding, outcome]).fetchall():
+        found.setdefault((collection, key, arm), []).append((note, answers))
     return found
 
 

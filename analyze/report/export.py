@@ -185,6 +185,7 @@ def as_json(results: Results) -> dict[str, Any]:
     return {
         "study": {"id": results.study_id, "file": results.study_name},
         "unit": results.unit,
+        "outcome": results.specs.outcome,
         "primary": results.specs.frame.primary,
         "level": results.specs.frame.level,
         "notices": list(results.notices()),
@@ -200,6 +201,7 @@ def _audit_json(results: Results, audit: Audit) -> dict[str, Any]:
         "model": audit.model,
         "name": audit.name,
         "temperature": audit.temperature,
+        "arm": audit.arm,
         "kind": audit.kind,
         "settings": dict(audit.settings),
         "returned_models": dict(audit.returned),

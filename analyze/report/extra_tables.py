@@ -17,13 +17,14 @@ from analyze.report import undefined_values
 from analyze.report.shapes import IMPORTED, Audit, Design, Reading, Results
 from analyze.report.sheets import SPARE, USEFUL, Column, Kind, Sheet
 from analyze.report.texts import Texts
+from store.identity import BASE_ARM
 
 AUDIT, ACROSS, COMPARISON = "audit", "across", "comparison"
 _FILE = Path(__file__).parent / "tables.toml"
 _KEYS = {
-    AUDIT: ("collection", "model_key", "coding"),
-    ACROSS: ("collection", "coding"),
-    COMPARISON: ("collection", "model_key"),
+    AUDIT: ("collection", "model_key", "arm", "coding"),
+    ACROSS: ("collection", "arm", "coding"),
+    COMPARISON: ("collection", "model_key", "arm"),
 }
 
 Row = Mapping[str, Any]
@@ -91,8 +92,8 @@ def declared() -> tuple[Further, ...]:
     return tuple(found)
 
 
-def read(connection: duckdb.DuckDBPyConnection, texts: Texts) -> dict[str, tuple[Row, ...]]:
-    """The rows of every declared table that the study has, by the table's name in the report.
+def read(connection: duckdb.DuckDBPyConnection, texts: Texts, outcome: str) -> dict[str, tuple[Row, ...]]:
+    """An outcome's rows of every declared table that the study has, by the table's name in the report.
 
     Notes and verdicts are in the domain's words.
     """
@@ -107,7 +108,8 @@ def read(connection: duckdb.DuckDBPyConnection, texts: Texts) -> dict[str, tuple
         if shown.table not in present:
             continue
         order = f"ORDER BY {shown.order}" if shown.order else ""
-        cursor = connection.execute(f"SELECT * FROM {shown.table} WHERE {shown.where} {order}")
+        of_outcome = f"(SELECT * FROM {shown.table} WHERE outcome = ?)"
+        cursor = connection.execute(f"SELECT * FROM {of_outcome} WHERE {shown.where} {order}", [outcome])
         names = [column[0] for column in cursor.description or ()]
         said = {column.key for column in shown.columns if column.is_text} - set(shown.keys)
         rows = tuple(
@@ -130,13 +132,13 @@ def with_kinds(
     A verdict is on the amount alone; an acquittal in the place of a fine leaves that where it is.
     """
     changed = {
-        (audit.collection, audit.model_key, reading.coding, row.label, row.value): row.n_changed
+        (*audit.answers, reading.coding, row.label, row.value): row.n_changed
         for audit in audits
         for reading in audit.readings
         for row in reading.findings
-        if row.outcome == codes.KIND and row.scope == codes.VALUE and row.n_changed
+        if row.measure == codes.KIND and row.scope == codes.VALUE and row.n_changed
     }
-    key = ("collection", "model_key", "coding", "label", "value")
+    key = (*_KEYS[AUDIT], "label", "value")
     return {
         name: tuple(
             {**row, "verdict": f"on {unit} alone: {row['verdict']}; the kind of answer changes"}
@@ -150,13 +152,14 @@ def with_kinds(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A table with the rows of one audit, or of one collection over its models."""
+    """A table with the rows of one audit, or of one collection and arm over their models."""
 
     shown: Further
     rows: tuple[Row, ...]
     designs: Mapping[str, Design]
     coding: str | None
     collection: str
+    arm: str
 
     def key_of(self, row: Row) -> str:
         """What tells a row from the others: the values of its keys, as JSON."""
@@ -170,7 +173,7 @@ def of_audit(results: Results, audit: Audit, scope: str = AUDIT) -> list[Part]:
         if shown.scope != scope:
             continue
         for reading in audit.readings if scope == AUDIT else audit.readings[:1]:
-            key = dict(zip(_KEYS[scope], (audit.collection, audit.model_key, reading.coding), strict=False))
+            key = dict(zip(_KEYS[scope], (*audit.answers, reading.coding), strict=False))
             rows = tuple(row for row in results.further.get(shown.name, ()) if _matches(row, key))
             if rows:
                 rows = _by_design(shown, rows, reading)
@@ -178,24 +181,26 @@ def of_audit(results: Results, audit: Audit, scope: str = AUDIT) -> list[Part]:
                 if audit.kind == IMPORTED and shown.imported:
                     words = replace(words, text=f"{words.text} {words.imported}")
                 coding = reading.coding if scope == AUDIT else None
-                found.append(Part(words, rows, reading.designs, coding, audit.collection))
+                found.append(Part(words, rows, reading.designs, coding, audit.collection, audit.arm))
     return found
 
 
 def across(results: Results) -> list[Part]:
-    """The tables over models, for each collection under the leading coding."""
+    """The tables over models, for each collection and arm under the leading coding."""
     coding = results.codings[0]
     designs = next(r.designs for a in results.audits for r in a.readings if r.coding == coding)
     found = []
     for shown in declared():
         if shown.scope != ACROSS:
             continue
-        for collection in dict.fromkeys(audit.collection for audit in results.audits):
-            key = {"collection": collection, "coding": coding}
+        for collection, arm in dict.fromkeys((audit.collection, audit.arm) for audit in results.audits):
+            key = {"collection": collection, "arm": arm, "coding": coding}
             rows = tuple(row for row in results.further.get(shown.name, ()) if _matches(row, key))
             if rows:
                 words = shown.in_words_of(results.texts, results.unit).without_empty(rows)
-                found.append(Part(words, rows, designs, coding, collection))
+                if arm != BASE_ARM:
+                    words = replace(words, title=f"{words.title} (arm {arm})")
+                found.append(Part(words, rows, designs, coding, collection, arm))
     return found
 
 
@@ -229,15 +234,16 @@ def sheets(results: Results) -> list[Sheet]:
             continue
         words = shown.in_words_of(results.texts, results.unit)
         designs = {d.label: d for a in results.audits for r in a.readings for d in r.designs.values()}
-        apart = {(a.collection, a.model_key): a.apart for a in results.audits}
+        apart = {a.answers: a.apart for a in results.audits}
         if "model_key" in rows[0]:
             rows = tuple(
-                {**row, "settings": apart.get((row["collection"], row["model_key"]), "")} for row in rows
+                {**row, "settings": apart.get((row["collection"], row["model_key"], row["arm"]), "")}
+                for row in rows
             )
         keyed = [
             Column(key, key.replace("_", " ").capitalize(), rank=USEFUL if key == "settings" else SPARE)
-            for key in ("collection", "model", "settings", "model_key", "temperature", "coding")
-            if key in rows[0] and key not in shown.keys
+            for key in ("collection", "model", "settings", "model_key", "temperature", "arm", "coding")
+            if key in rows[0] and key not in shown.keys and (key != "arm" or results.has_arms)
         ]
         columns: list[Column] = [*keyed]
         for column in words.columns:

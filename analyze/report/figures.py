@@ -45,6 +45,6 @@ def power(p: float | None) -> Markup:
 
 def further_rows(results: Results, audit: Audit, reading: Reading, name: str) -> list[Mapping[str, Any]]:
     """The rows of a further table that are of an audit under a coding."""
-    key = (audit.collection, audit.model_key, reading.coding)
+    key = (*audit.answers, reading.coding)
     rows = results.further.get(name, ())
-    return [row for row in rows if (row["collection"], row["model_key"], row["coding"]) == key]
+    return [row for row in rows if (row["collection"], row["model_key"], row["arm"], row["coding"]) == key]

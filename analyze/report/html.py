@@ -191,7 +191,7 @@ class FindingLine:
 def finding_row(results: Results, audit: Audit, row: FindingRow) -> FindingLine:
     """A finding as the table shows it; an interval that selection was allowed for is marked by a star."""
     design = audit.main.designs.get(row.label)
-    words = OUTCOMES[row.outcome]
+    words = OUTCOMES[row.measure]
     interval = numbers.NOTHING
     if row.ci_low is not None and row.ci_high is not None and row.ci_low < row.ci_high:
         scale, least = (100.0, 1) if row.unit == codes.SHARE else (1.0, 2)

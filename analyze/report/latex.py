@@ -46,6 +46,7 @@ _SAID = {
     "settings": "settings",
     "coding": "coding",
     "collection": "collection",
+    "arm": "arm",
     "temperature": "temperature",
 }
 

@@ -198,7 +198,7 @@ class _Writer:
         """What is confirmed of one label."""
         said = []
         for test in one.confirmed:
-            words = OUTCOMES[test.row.outcome]
+            words = OUTCOMES[test.row.measure]
             if not test.shown:
                 told = self.told(test.row)
                 line = Markup("<b>{}</b>: {}; {}.").format(
@@ -206,7 +206,7 @@ class _Writer:
                 )
                 said.append(Line(line))
             for row in test.shown:
-                told, words = self.told(row), OUTCOMES[row.outcome]
+                told, words = self.told(row), OUTCOMES[row.measure]
                 line = Markup("<b>{}: {}</b>: {}{}; {}.").format(
                     self.name(one.label), contrast(self.design(one.label), row), words.moved(told),
                     self.interval(told), self.p(row),
@@ -232,7 +232,7 @@ class _Writer:
         share = row.unit == codes.SHARE
         scale, unit = (100.0, " points") if share else (1.0, "")
         of = " of the difference" if share else ""
-        if row.outcome == codes.KIND:
+        if row.measure == codes.KIND:
             net = told.number("effect", numbers.percent(row.effect))
             of = Markup(" of the share that switches so{}, {}%,").format(
                 ", less the share that switches back" if row.switches_back else "", net
@@ -253,7 +253,7 @@ class _Writer:
         """What carries a confirmed effect, and whether it rests on amounts that nobody gave."""
         row, texts = told.row, self.results.texts
         said: list[Markup] = []
-        amount = row.outcome == codes.AMOUNT
+        amount = row.measure == codes.AMOUNT
         unit = f" {row.unit}" if amount else ""
 
         def effect(column: str) -> Markup:

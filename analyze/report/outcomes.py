@@ -101,7 +101,7 @@ def _amount_moves(told: Told) -> Markup:
 def _missing_moved(told: Told) -> Markup:
     row = told.row
     more = (row.effect or 0.0) > 0
-    verb = "declined" if row.outcome == codes.DECLINED else "missing"
+    verb = "declined" if row.measure == codes.DECLINED else "missing"
     shares = Markup("{}% against {}%").format(
         told.number("mean_to", numbers.percent(row.mean_to)),
         told.number("mean_from", numbers.percent(row.mean_from)),
@@ -113,7 +113,7 @@ def _missing_moved(told: Told) -> Markup:
     said += Markup(" ({} only under the value, {} only under the reference").format(
         told.count("ups"), told.count("downs")
     )
-    if row.outcome != codes.DECLINED and (row.declined or row.declined_reference):
+    if row.measure != codes.DECLINED and (row.declined or row.declined_reference):
         said += Markup("; declined {} and {}").format(
             told.count("declined"), told.count("declined_reference")
         )

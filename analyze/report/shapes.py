@@ -14,6 +14,10 @@ from analyze.findings import FindingRow
 from analyze.report import texts as wording
 from analyze.report.texts import Texts
 from analyze.specification import Specifications
+from store.identity import BASE_ARM
+
+Answers = tuple[str, str, str]
+"""Whose answers: collection, model's key and arm."""
 
 CATEGORICAL = "categorical"
 """The design's word for a treatment with a dummy for each value; any other is a quantity."""
@@ -174,17 +178,20 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """One model's answers to one collection: what a section of the report is about."""
+    """One model's answers to one collection in one arm: what a section of the report is about."""
 
     collection: str
     model_key: str
     model: str
     temperature: float | None
+    arm: str
     kind: str
     settings: Mapping[str, Any]
     """What was set, but for the temperature; see `analyze.between_models.configurations`."""
     name: str
-    """The model, with temperature, collection and settings where they are needed to tell audits apart."""
+    """The model, with temperature, collection and settings where they are needed to tell audits apart, and
+    with any arm but the base.
+    """
     apart: str
     """Of the name, the settings."""
     anchor: str
@@ -193,7 +200,7 @@ class Audit:
     repeats: int
     documents: int
     queries: int
-    """Queries of the collection, asked or not."""
+    """Queries of the collection in the arm, asked or not."""
     asked: int
     """Queries with an end, whatever it was."""
     ended: tuple[Ended, ...]
@@ -202,6 +209,11 @@ class Audit:
     """Queries still to be asked, over all repeats begun; none where others asked them."""
     returned: Mapping[str, int] = field(default_factory=dict)
     """How often which model's name came back with an answer."""
+
+    @property
+    def answers(self) -> Answers:
+        """What tells the audit from the others."""
+        return (self.collection, self.model_key, self.arm)
 
     @property
     def answered_by_several(self) -> bool:
@@ -240,6 +252,11 @@ class Results:
         return self.specs.frame.unit
 
     @property
+    def has_arms(self) -> bool:
+        """Whether any audit is of other instructions than the domain's own."""
+        return any(audit.arm != BASE_ARM for audit in self.audits)
+
+    @property
     def codings(self) -> tuple[str, ...]:
         """The codings that any audit has, the leading one first."""
         present = {reading.coding for audit in self.audits for reading in audit.readings}
@@ -256,9 +273,9 @@ class Results:
         if reading.coding not in self.specs.inference.codings:
             return None
         found: dict[str, int] = {row.label: 0 for row in reading.labels}
-        key = (audit.collection, audit.model_key, reading.coding)
+        key = (*audit.answers, reading.coding)
         for row in self.further["kind_switches"]:
-            if (row["collection"], row["model_key"], row["coding"]) == key:
+            if (row["collection"], row["model_key"], row["arm"], row["coding"]) == key:
                 found[row["label"]] = found.get(row["label"], 0) + row["pairs"]
         return found
 

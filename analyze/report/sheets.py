@@ -102,7 +102,7 @@ def all_sheets(results: Results) -> list[Sheet]:
 def expectations(results: Results) -> Sheet:
     """Directions found in real decisions, beside those of each model; empty where none are expected."""
     columns = (
-        *_AUDIT,
+        *_audit(results),
         Column("label", "Key", rank=SPARE),
         Column("label_en", "Label", rank=ESSENTIAL),
         Column("value", "Value, key", rank=SPARE, chinese=True),
@@ -116,7 +116,8 @@ def expectations(results: Results) -> Sheet:
     )
     rows = [
         (
-            *_audit_row(audit, reading), one.expected.label, design.name_en if design else one.expected.label,
+            *_audit_row(results, audit, reading), one.expected.label,
+            design.name_en if design else one.expected.label,
             one.expected.value, design.value_en(one.expected.value) if design else one.expected.value,
             one.expected.direction, one.row.effect if one.row else None,
             STATES[one.row.state] if one.row else "not asked", one.said, one.expected.finding,
@@ -134,14 +135,14 @@ def expectations(results: Results) -> Sheet:
 def findings(results: Results) -> Sheet:
     """A line for each finding: the labels, their confirmatory tests, and the values, confirmed or not."""
     columns = (
-        *_AUDIT,
+        *_audit(results),
         Column("label", "Key", rank=SPARE),
         Column("label_en", "Label", rank=ESSENTIAL),
         Column("contrast", "Value", rank=ESSENTIAL),
         Column("scope", "Row", "words", rank=SPARE),
         Column("value", "Value, key", rank=SPARE, chinese=True),
         Column("test", "Test", "words", rank=SPARE),
-        Column("outcome", "Test of", rank=USEFUL),
+        Column("measure", "Test of", rank=USEFUL),
         Column("state", "State", rank=ESSENTIAL),
         Column("effect", "Effect", "signed", 2, rank=ESSENTIAL),
         Column("unit", "Unit", rank=USEFUL),
@@ -174,9 +175,9 @@ def finding_cells(results: Results, audit: Audit, reading: Reading, row: Finding
     """The line of a finding in `findings`."""
     design = reading.designs.get(row.label)
     return (
-        *_audit_row(audit, reading), row.label, design.name_en if design else row.label,
+        *_audit_row(results, audit, reading), row.label, design.name_en if design else row.label,
         minute.contrast(design, row) if row.scope == codes.VALUE else "", row.scope, row.value, row.test,
-        OUTCOMES[row.outcome].name(results.texts, results.unit), STATES[row.state], row.effect, row.unit,
+        OUTCOMES[row.measure].name(results.texts, results.unit), STATES[row.state], row.effect, row.unit,
         row.effect_kind, row.ci_low, row.ci_high, row.ci_level, row.ci_kind, row.n_asked, row.n_compared,
         row.n_changed, row.ups, row.downs, row.p, row.p_within, row.p_adjusted, row.family,
         minute.reason(row.reason_code, results) if row.state != codes.CONFIRMED else None,
@@ -203,6 +204,7 @@ def models(results: Results) -> Sheet:
         Column("temperature", "T", "number", 1),
         Column("kind", "Kind", rank=SPARE),
         Column("collection", "Collection", rank=SPARE),
+        *([_ARM] if results.has_arms else []),
         Column("coding", "Coding", rank=USEFUL if len(results.codings) > 1 else SPARE),
         Column("documents", results.texts.documents.capitalize(), "count"),
         Column("queries", "Queries", "count", rank=SPARE),
@@ -254,7 +256,8 @@ def _model_row(results: Results, audit: Audit, reading: Reading, groups: Sequenc
     found = conclusions.of(reading)
     return (
         audit.model, audit.apart, audit.model_key, audit.temperature, audit.kind, audit.collection,
-        reading.coding, audit.documents, audit.queries, audit.asked,
+        *([audit.arm] if results.has_arms else []), reading.coding, audit.documents, audit.queries,
+        audit.asked,
         *(counted.get(outcome, 0) for outcome in outcomes(results)),
         audit.pending,
         len(found.confirmed) if found.labels else None,
@@ -290,27 +293,36 @@ def outcomes(results: Results) -> list[str]:
     ]
 
 
-OF_AUDIT = ("model", "settings", "model_key", "temperature", "collection", "coding")
+OF_AUDIT = ("model", "settings", "model_key", "temperature", "collection", "arm", "coding")
 """The columns by which a row tells whose it is."""
 
-_AUDIT = (
-    Column("model", "Model", rank=SPARE),
-    Column("settings", "Settings", rank=USEFUL),
-    Column("model_key", "Model key", rank=SPARE),
-    Column("temperature", "T", "number", 1, rank=SPARE),
-    Column("collection", "Collection", rank=SPARE),
-    Column("coding", "Coding", rank=SPARE),
-)
+_ARM = Column("arm", "Arm", rank=ESSENTIAL)
+"""Only where there are others than the base."""
 
 
-def _audit_row(audit: Audit, reading: Reading) -> tuple[Any, ...]:
-    return audit.model, audit.apart, audit.model_key, audit.temperature, audit.collection, reading.coding
+def _audit(results: Results) -> tuple[Column, ...]:
+    return (
+        Column("model", "Model", rank=SPARE),
+        Column("settings", "Settings", rank=USEFUL),
+        Column("model_key", "Model key", rank=SPARE),
+        Column("temperature", "T", "number", 1, rank=SPARE),
+        Column("collection", "Collection", rank=SPARE),
+        *([_ARM] if results.has_arms else []),
+        Column("coding", "Coding", rank=SPARE),
+    )
+
+
+def _audit_row(results: Results, audit: Audit, reading: Reading) -> tuple[Any, ...]:
+    return (
+        audit.model, audit.apart, audit.model_key, audit.temperature, audit.collection,
+        *([audit.arm] if results.has_arms else []), reading.coding,
+    )  # fmt: skip
 
 
 def labels(results: Results) -> Sheet:
     """A line for each model, coding and label."""
     columns = (
-        *_AUDIT,
+        *_audit(results),
         Column("label", "Key", rank=SPARE),
         Column("label_en", "Label", rank=ESSENTIAL),
         Column("label_zh", "Chinese", chinese=True),
@@ -345,7 +357,7 @@ def labels(results: Results) -> Sheet:
             state = states.get(row.label)
             rows.append(
                 (
-                    *_audit_row(audit, reading), row.label, design.name_en if design else row.label,
+                    *_audit_row(results, audit, reading), row.label, design.name_en if design else row.label,
                     design.name_zh if design else "", results.texts.group(row.group),
                     STATES[state.state] if state else "", state.p_adjusted if state else None,
                     state.n_compared if state else None, state.n_changed if state else None,
@@ -362,7 +374,7 @@ def values(results: Results) -> Sheet:
     """A line for each model, coding and value: its effect in the unit and in the primary variant."""
     frame = results.specs.frame
     columns = (
-        *_AUDIT,
+        *_audit(results),
         Column("label", "Key", rank=SPARE),
         Column("label_en", "Label", rank=ESSENTIAL),
         Column("label_zh", "Label, Chinese", chinese=True, rank=SPARE),
@@ -393,7 +405,7 @@ def values(results: Results) -> Sheet:
             found = conclusions.value_row(reading.findings, label, value)
             rows.append(
                 (
-                    *_audit_row(audit, reading), label, *_names(results, design, label, value),
+                    *_audit_row(results, audit, reading), label, *_names(results, design, label, value),
                     *_effect(level), *_effect(primary), primary.p if primary else None,
                     STATES[found.state] if found else "", found.n_compared if found else None,
                     found.n_changed if found else None,
@@ -423,7 +435,7 @@ def _names(
 def estimates(results: Results) -> Sheet:
     """Every estimate of every variant, in long form."""
     columns = (
-        *_AUDIT,
+        *_audit(results),
         Column("label", "Label", rank=ESSENTIAL),
         Column("value", "Value", rank=ESSENTIAL, chinese=True),
         Column("value_en", "Value", rank=ESSENTIAL),
@@ -447,7 +459,7 @@ def estimates(results: Results) -> Sheet:
             design = reading.designs.get(e.label)
             rows.append(
                 (
-                    *_audit_row(audit, reading), e.label, e.value,
+                    *_audit_row(results, audit, reading), e.label, e.value,
                     design.value_en(e.value) if design else e.value,
                     e.variant, e.coef, e.se, e.t, e.df, e.p, e.ci_low, e.ci_high, e.n, e.documents,
                     e.clusters, e.changers, e.note,
@@ -459,14 +471,14 @@ def estimates(results: Results) -> Sheet:
 def quality(results: Results) -> Sheet:
     """From the queries down to the answers in the regressions, step by step."""
     columns = (
-        *_AUDIT,
+        *_audit(results),
         Column("step", "Step", rank=ESSENTIAL),
         Column("left", "Left", "count", rank=ESSENTIAL),
         Column("lost", "Lost", "note", rank=ESSENTIAL),
     )
     rows = [
         (
-            *_audit_row(audit, reading),
+            *_audit_row(results, audit, reading),
             step.name,
             step.rows,
             "; ".join(f"{numbers.count(loss.rows)} {loss.reason}" for loss in step.losses),
@@ -487,7 +499,7 @@ def missing(results: Results) -> Sheet:
         )
     )
     columns = (
-        *_AUDIT,
+        *_audit(results),
         Column("label", "Label", rank=ESSENTIAL),
         Column("value", "Value", chinese=True),
         Column("value_en", "Value", rank=ESSENTIAL),
@@ -503,7 +515,7 @@ def missing(results: Results) -> Sheet:
             english = (design.values.get(row.value) or row.value) if design else row.value
             rows.append(
                 (
-                    *_audit_row(audit, reading), row.label, row.value, english, row.rows, row.usable,
+                    *_audit_row(results, audit, reading), row.label, row.value, english, row.rows, row.usable,
                     row.used, *(row.missing.get(kind, 0) for kind in kinds),
                 )
             )  # fmt: skip

@@ -13,8 +13,9 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from analyze.counterfactual.frame import Cell
+from analyze.counterfactual.frame import CELL_KEY, Cell
 from store.errors import BadInput
+from store.identity import BASE_ARM
 from store.sql import registered
 
 _HERE = Path(__file__).parent
@@ -23,9 +24,10 @@ _LOSSES = (_HERE / "losses.sql").read_text(encoding="utf-8")
 _SHOWN = 5
 
 
-def gone(connection: duckdb.DuckDBPyConnection, codings: Sequence[str]) -> list[Cell]:
+def gone(connection: duckdb.DuckDBPyConnection, codings: Sequence[str], outcome: str) -> list[Cell]:
     """What was analysed once and has no answer any more that counts. To be called in a study only."""
-    return [Cell(*row) for row in connection.execute(_GONE, {"codings": list(codings)}).fetchall()]
+    asked = {"codings": list(codings), "outcome": outcome}
+    return [Cell(*row) for row in connection.execute(_GONE, asked).fetchall()]
 
 
 def refuse(
@@ -34,9 +36,8 @@ def refuse(
     """Raise BadInput where `results`, in the place of the stored ones of `cells`, would lose a label or
     value.
     """
-    names = ("collection", "model_key", "coding")
     replaced = pa.table(
-        {name: pa.array([getattr(cell, name) for cell in cells], pa.string()) for name in names}
+        {name: pa.array([getattr(cell, name) for cell in cells], pa.string()) for name in CELL_KEY}
     )
     views = {
         "replaced_cells": replaced,
@@ -47,11 +48,12 @@ def refuse(
         rows = connection.execute(_LOSSES).fetchall()
     if not rows:
         return
-    whole = {(model, coding, label) for model, coding, label, value, _ in rows if value is None}
-    lost = [row for row in rows if row[3] is None or row[:3] not in whole]
+    whole = {(*key, label) for *key, label, value, _ in rows if value is None}
+    lost = [row for row in rows if row[4] is None or row[:4] not in whole]
     told = "; ".join(
-        f"{label if value is None else f'{label} = {value}'} ({model}, {coding}: {answers:,} answers)"
-        for model, coding, label, value, answers in lost[:_SHOWN]
+        f"{label if value is None else f'{label} = {value}'} ({model}, {coding}"
+        f"{'' if arm == BASE_ARM else f', arm {arm}'}: {answers:,} answers)"
+        for model, coding, arm, label, value, answers in lost[:_SHOWN]
     )
     more = f"; and {len(lost) - _SHOWN:,} more" if len(lost) > _SHOWN else ""
     raise BadInput(

@@ -12,11 +12,13 @@ SELECT
     a.collection,
     a.model_key,
     a.coding,
+    a.arm,
+    a.outcome,
     a.analysed_at,
     coalesce(n.settled, 0) - a.settled AS more,
     coalesce(n.fingerprint, '') <> a.fingerprint AS changed
 FROM analyses AS a
-LEFT JOIN now_settled AS n USING (collection, model_key)
+LEFT JOIN now_settled AS n USING (collection, model_key, arm)
 LEFT JOIN imported AS i USING (collection)
 WHERE coalesce(n.fingerprint, '') <> a.fingerprint OR coalesce(i.last_import > a.analysed_at, false)
 ORDER BY a.rowid

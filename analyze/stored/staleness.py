@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 
-from analyze.counterfactual.frame import Cell
+from analyze.counterfactual.frame import CELL_KEY, Cell
 
 _HERE = Path(__file__).parent
 _SETTLED = (_HERE / "settled.sql").read_text(encoding="utf-8")
@@ -38,6 +38,8 @@ class Outdated:
     collection: str
     model_key: str
     coding: str
+    arm: str
+    outcome: str
     analysed_at: dt.datetime
     more: int
     """Queries settled since, less those that no longer count."""
@@ -47,10 +49,12 @@ class Outdated:
 
 @dataclass(frozen=True, slots=True)
 class Unanalysed:
-    """A model whose answers were never analysed under a coding under which others of the collection were."""
+    """A model whose answers in an arm were never analysed as others of the collection were."""
 
     collection: str
     coding: str
+    outcome: str
+    arm: str
     model_key: str
     model: str
     temperature: float | None
@@ -65,8 +69,12 @@ def note(connection: duckdb.DuckDBPyConnection, cells: Sequence[Cell]) -> list[t
     if not in_a_study(connection):
         return []
     now = dt.datetime.now(dt.UTC).replace(tzinfo=None)
-    known = {(collection, key): rest for collection, key, *rest in connection.execute(_SETTLED).fetchall()}
-    return [(cell, Analysed(now, *known.get((cell.collection, cell.model_key), (0, "")))) for cell in cells]
+    rows = connection.execute(_SETTLED).fetchall()
+    known = {(collection, key, arm): rest for collection, key, arm, *rest in rows}
+    return [
+        (cell, Analysed(now, *known.get((cell.collection, cell.model_key, cell.arm), (0, ""))))
+        for cell in cells
+    ]
 
 
 def outdated(connection: duckdb.DuckDBPyConnection) -> list[Outdated]:
@@ -83,16 +91,16 @@ def unanalysed(connection: duckdb.DuckDBPyConnection) -> list[Unanalysed]:
     return [Unanalysed(*row) for row in connection.execute(_UNANALYSED).fetchall()]
 
 
-def newer(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str, str], int]:
-    """How many answers an analysis cannot know, by collection, model's key and coding.
+def newer(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, ...], int]:
+    """How many answers an analysis cannot know, by collection, model's key, coding, arm and outcome.
 
     What was merged in after it bears the date on which it was asked, so the number settled since counts too.
     """
     if not in_a_study(connection):
         return {}
-    found = {(a, b, c): rows for a, b, c, rows in connection.execute(_NEWER).fetchall()}
+    found = {tuple(key): rows for *key, rows in connection.execute(_NEWER).fetchall()}
     for row in outdated(connection):
-        key = (row.collection, row.model_key, row.coding)
+        key = tuple(str(getattr(row, name)) for name in CELL_KEY)
         found[key] = max(found.get(key, 0), row.more)
     return found
 

@@ -63,12 +63,14 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         raise RunFailed(f"the results could not be written: {error}") from error
 
 
-def rename_doses(connection: duckdb.DuckDBPyConnection, labels: Iterable[str], name: str) -> None:
+def rename_doses(
+    connection: duckdb.DuckDBPyConnection, labels: Iterable[str], name: str, outcome: str
+) -> None:
     """Give earlier results of continuous labels, from when their dose had no name, the name of today's."""
     for table in _OF_VALUES:
         connection.execute(
-            f"UPDATE {table} SET value = ? WHERE value = ? AND label IN (SELECT unnest(?))",
-            [name, UNNAMED_DOSE, sorted(labels)],
+            f"UPDATE {table} SET value = ? WHERE value = ? AND outcome = ? AND label IN (SELECT unnest(?))",
+            [name, UNNAMED_DOSE, outcome, sorted(labels)],
         )
 
 

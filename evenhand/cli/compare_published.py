@@ -111,7 +111,8 @@ def command(
 def _named(comparison: Comparison, table: pa.Table) -> list[dict[str, Any]]:
     """Rows with the model's whole name, which tells its configurations apart."""
     rows: list[dict[str, Any]] = table.to_pylist()
-    return [{**row, "model": comparison.names[row["collection"], row["model_key"]]} for row in rows]
+    names = comparison.names
+    return [{**row, "model": names[row["collection"], row["model_key"], row["arm"]]} for row in rows]
 
 
 def _table(title: str, texts: str, numbers: str, last: str = "") -> Table:

@@ -110,7 +110,7 @@ def open_study(path: Path, *, create: bool = False, **settings: Any) -> Study:
         )
     return store.open_study(
         path,
-        migrations=[judifair.MIGRATIONS, analyze.MIGRATIONS],
+        migrations=[judifair.MIGRATIONS, analyze.MIGRATIONS, judifair.RESULTS_MIGRATIONS],
         create=create,
         **settings,
     )

@@ -21,6 +21,8 @@ import analyze
 import store
 
 SPECIFICATIONS = """
+outcome = "score"
+
 [frame]
 view = "scores"
 designs = "score_designs"
@@ -165,14 +167,14 @@ class Cellar:
             """
             CREATE VIEW scores AS
             WITH scored AS (
-                SELECT q.collection, p.model_key, m.model, m.temperature, q.label, q.value, q.doc_id,
+                SELECT q.collection, p.model_key, m.model, m.temperature, q.arm, q.label, q.value, q.doc_id,
                 p.repeat,
                     try_cast(regexp_extract(p.text, '[0-9]+') AS DOUBLE) AS points
                 FROM predictions p JOIN queries q USING (query_id) JOIN models m USING (model_key)
             )
             SELECT s.* REPLACE (CASE WHEN c.coding = 'hasty' AND s.points > 95 THEN NULL ELSE s.points END
             AS points),
-                c.coding, v.is_reference, v.is_treated, NULL::DOUBLE AS dose,
+                c.coding, 'score' AS outcome, v.is_reference, v.is_treated, NULL::DOUBLE AS dose,
                 CASE WHEN s.points IS NULL THEN 'evasive' ELSE 'exact' END AS read_as
             FROM scored s CROSS JOIN (VALUES ('careful'), ('hasty')) c(coding)
             JOIN score_values v ON v.coding = c.coding AND v.label = s.label AND v.value = s.value

@@ -22,7 +22,7 @@ def finding(**parts: Any) -> FindingRow:
         "value": None,
         "contrast": None,
         "test": "outcome",
-        "outcome": codes.AMOUNT,
+        "measure": codes.AMOUNT,
         "unit": "months",
         "n_asked": 30,
         "n_compared": 30,
@@ -51,7 +51,7 @@ def confirmed(*values: FindingRow, **parts: Any) -> list[FindingRow]:
     """A label that is confirmed by one test, with its values."""
     held = {"state": codes.CONFIRMED, "p": 0.0001, "p_within": 0.0001, "p_adjusted": 0.0002} | parts
     first = values[0]
-    held = {"test": first.test, "outcome": first.outcome, "unit": first.unit, "label": first.label} | held
+    held = {"test": first.test, "measure": first.measure, "unit": first.unit, "label": first.label} | held
     return [of_label(**held), of_test(**held), *values]
 
 
@@ -60,11 +60,11 @@ def put(study: store.Study, rows: Sequence[FindingRow]) -> None:
     connection = study.connection
     connection.execute("DELETE FROM findings")
     key = connection.execute(
-        "SELECT collection, model_key, model, temperature, coding FROM label_metrics LIMIT 1"
+        "SELECT collection, model_key, model, temperature, coding, arm, outcome FROM label_metrics LIMIT 1"
     ).fetchall()[0]
     for position, row in enumerate(rows):
         columns = asdict(replace(row, position=position))
-        names = ("collection", "model_key", "model", "temperature", "coding", *columns)
+        names = ("collection", "model_key", "model", "temperature", "coding", "arm", "outcome", *columns)
         marks = ", ".join("?" * len(names))
         quoted = ", ".join(f'"{name}"' for name in names)
         connection.execute(f"INSERT INTO findings ({quoted}) VALUES ({marks})", [*key, *columns.values()])

@@ -15,6 +15,8 @@ import pyarrow as pa
 import analyze
 
 SPECIFICATIONS = """
+outcome = "points"
+
 [frame]
 view = "tastings"
 designs = "tasting_designs"
@@ -95,6 +97,8 @@ class Table:
         model: str = "sommelier",
         coding: str = "plain",
         collection: str = "cellar",
+        arm: str = "base",
+        outcome: str = "points",
     ) -> None:
         """Put down one answer."""
         self.rows.append(
@@ -104,7 +108,9 @@ class Table:
                 "model": model,
                 "temperature": 0.0,
                 "coding": coding,
-                "prediction_id": f"{collection}/{model}/{label}/{value}/{wine}/{repeat}",
+                "arm": arm,
+                "outcome": outcome,
+                "prediction_id": f"{collection}/{model}/{arm}/{label}/{value}/{wine}/{repeat}",
                 "label": label,
                 "value": value,
                 "doc_id": wine,
@@ -120,8 +126,10 @@ class Table:
         """A database with the tastings, their design and the analyzer's tables."""
         texts, numbers = pa.string(), pa.float64()
         kinds = dict.fromkeys(
-            ("collection", "model_key", "model", "coding", "label", "value", "doc_id", "prediction_id"), texts
+            ("collection", "model_key", "model", "coding", "arm", "outcome", "label", "value", "doc_id"),
+            texts,
         )
+        kinds["prediction_id"] = texts
         kinds |= {"temperature": numbers, "repeat": pa.int32(), "points": numbers, "truth": numbers}
         kinds |= {"region": texts, "dose": numbers}
         answers = pa.table(

@@ -24,7 +24,7 @@ source = "Nobody, N. (2020). Colours. Journal, 1(1), 1-2."
 """
 ROW = FindingRow(
     position=0, label="fact", group="g", scope=codes.VALUE, value="red", contrast="blue -> red",
-    test="outcome", outcome=codes.AMOUNT, unit="months", n_asked=30, n_compared=30, n_changed=20, effect=2.0,
+    test="outcome", measure=codes.AMOUNT, unit="months", n_asked=30, n_compared=30, n_changed=20, effect=2.0,
     state=codes.CONFIRMED,
 )  # fmt: skip
 

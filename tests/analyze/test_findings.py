@@ -115,7 +115,7 @@ def test_declined_answers_are_told_from_spilt_ones(tmp_path: Path) -> None:
         table.taste("music", "silence", f"w{i:02}", 10.0 + i, region=dry)
         table.taste("music", "loud", f"w{i:02}", None if i < 14 else 10.0 + i, region=dry)
     row = of(found(table, tmp_path), "music", "loud", "missing")
-    assert (row.outcome, row.n_changed, row.declined, row.state) == ("missing", 14, 9, "confirmed")
+    assert (row.measure, row.n_changed, row.declined, row.state) == ("missing", 14, 9, "confirmed")
 
 
 def test_two_documents_and_pairs_without_a_partner(tmp_path: Path) -> None:
@@ -174,9 +174,9 @@ def test_what_is_pending_by_model_and_repeat(tmp_path: Path) -> None:
             "(SELECT query_id FROM queries WHERE doc_id = 'wine 3')", [f"{1:032x}"],
         )  # fmt: skip
         first, second = read_pending(study)
-        assert first == Pending("cellar", "A", 0.0, f"{0:032x}", 0, queries, queries, 0, 0)
+        assert first == Pending("cellar", "A", 0.0, f"{0:032x}", "base", 0, queries, queries, 0, 0)
         assert second == Pending(
-            "cellar", "B", 0.0, f"{1:032x}", 0, queries, queries * 3 // 4, 0, queries // 4
+            "cellar", "B", 0.0, f"{1:032x}", "base", 0, queries, queries * 3 // 4, 0, queries // 4
         )
         study.connection.execute("UPDATE models SET kind = 'imported' WHERE model = 'B'")
         assert read_pending(study)[1].pending == 0

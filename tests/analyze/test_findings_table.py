@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import analyze
 import store
-from analyze.counterfactual.frame import Cell
+from analyze.counterfactual.frame import CELL_KEY, Cell
 from analyze.findings import Finding, FindingRow, codes, read_findings
 from analyze.stored import tables
 
@@ -14,19 +14,19 @@ from analyze.stored import tables
 def row(position: int, label: str, **others: object) -> FindingRow:
     given: dict = {
         "position": position, "label": label, "group": "vessel", "scope": codes.LABEL, "value": None,
-        "contrast": None, "test": "outcome", "outcome": codes.AMOUNT, "unit": "points", "n_asked": 30,
+        "contrast": None, "test": "outcome", "measure": codes.AMOUNT, "unit": "points", "n_asked": 30,
         "n_compared": 19, "n_changed": 19, "state": codes.CONFIRMED,
     }  # fmt: skip
     return FindingRow(**(given | others))
 
 
 def test_rows_come_back_as_they_were_in_a_fixed_order() -> None:
-    first, second = (Cell("c", name, 0.0, name, "plain") for name in ("a", "b"))
+    first, second = (Cell("c", name, 0.0, name, "plain", "base", "points") for name in ("a", "b"))
     glass, music = row(0, "glass", effect=-6.5, note="no_spread; few_changers"), row(1, "music", value="loud")
     with store.open_study(":memory:", migrations=[analyze.MIGRATIONS]) as study:
         given = [(second, glass), (first, music), (first, glass)]
         new = {"findings": tables.arrow(Cell, FindingRow, given)}
-        tables.replace(study.connection, new, [], ("collection", "model_key", "coding"))
+        tables.replace(study.connection, new, [], CELL_KEY)
         found = read_findings(study)
         assert [(one.cell.model, one.label) for one in found] == [
             ("a", "glass"), ("a", "music"), ("b", "glass"),

@@ -310,7 +310,7 @@ def test_placebos_are_a_floor_and_nothing_else(tmp_path: Path) -> None:
     # The same silence in other words: of the last wine there is none, of the one before it nobody can tell.
     connection.execute("""
         CREATE VIEW stillness AS
-        SELECT collection, model_key, coding, label, value, doc_id, repeat,
+        SELECT collection, model_key, coding, arm, outcome, label, value, doc_id, repeat,
             CASE WHEN doc_id <> 'w38' THEN points + CAST(doc_id IN ('w0', 'w1', 'w2') AS INTEGER) END AS still
         FROM tastings WHERE value = 'silence' AND doc_id <> 'w39'
     """)

@@ -171,7 +171,7 @@ SENTENCES: tuple[tuple[str, Callable[[], list[FindingRow]], Sequence[str], Seque
         "declined less often",
         lambda: confirmed(
             held(
-                test="missing", outcome=codes.DECLINED, unit=codes.SHARE, effect=-0.5,
+                test="missing", measure=codes.DECLINED, unit=codes.SHARE, effect=-0.5,
                 mean_from=0.6, mean_to=0.1, ups=1, downs=16, n_changed=17,
             )
         ),
@@ -182,7 +182,7 @@ SENTENCES: tuple[tuple[str, Callable[[], list[FindingRow]], Sequence[str], Seque
         "missing, some of it declined",
         lambda: confirmed(
             held(
-                test="missing", outcome=codes.MISSING, unit=codes.SHARE, effect=0.5,
+                test="missing", measure=codes.MISSING, unit=codes.SHARE, effect=0.5,
                 mean_from=0.0, mean_to=0.5, ups=15, downs=0, n_changed=15, declined=9, declined_reference=0,
             )
         ),

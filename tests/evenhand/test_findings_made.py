@@ -34,7 +34,7 @@ ISLAM, BUDDHISM, FEMALE = "伊斯兰教", "佛教", "女"
             "downs": 0, "effect": 6.0, "mean_from": 36.0, "mean_to": 42.0, "state": "confirmed",
             "ci_low": None, "note": "no_spread; not_all_compared"}),
         ("half", "defendant_religion", ISLAM, "missing", {
-            "outcome": "missing", "n_compared": 30, "n_changed": 11, "ups": 11, "p": 2**-10,
+            "measure": "missing", "n_compared": 30, "n_changed": 11, "ups": 11, "p": 2**-10,
             "p_kind": "exact", "declined": 0, "state": "confirmed"}),
         ("half", "defendant_religion", BUDDHISM, "outcome", {
             "n_compared": 30, "n_changed": 0, "p": None, "state": "not_shown", "reason_code": "no_change"}),
@@ -42,7 +42,7 @@ ISLAM, BUDDHISM, FEMALE = "伊斯兰教", "佛教", "女"
             "contrast": "30 -> 55", "unit": "months", "effect": 6.0, "effect_kind": "paired",
             "n_compared": 30, "ups": 30, "downs": 0, "state": "confirmed", "note": "no_spread"}),
         ("refuseage", "judge_age", "ln(age)", "missing", {
-            "contrast": "30 -> 55", "outcome": "declined", "unit": "share", "n_compared": 30, "n_changed": 30,
+            "contrast": "30 -> 55", "measure": "declined", "unit": "share", "n_compared": 30, "n_changed": 30,
             "declined": 30, "declined_reference": 0, "effect": 1.0, "p": 2**-29, "state": "confirmed"}),
         ("refuseage", "judge_age", "ln(age)", "outcome", {
             "n_asked": 30, "n_compared": 0, "effect": None, "p": None, "state": "untestable",
@@ -165,7 +165,7 @@ def test_a_reference_that_cannot_be_read(tmp_path: Path) -> None:
     assert (row.n_asked, row.n_compared, row.state) == (30, 0, "untestable")
     assert row.reason_code == "reference_not_read"
     missing = found.value("defendant_sex", FEMALE, "missing")
-    assert (missing.ups, missing.downs, missing.outcome, missing.state) == (0, 30, "missing", "confirmed")
+    assert (missing.ups, missing.downs, missing.measure, missing.state) == (0, 30, "missing", "confirmed")
     assert missing.effect == -1.0
 
 
@@ -177,9 +177,9 @@ def test_one_refusing_value_among_several_is_declined_and_named(tmp_path: Path) 
 
     found = made.findings(tmp_path, (RELIGION, answer))
     row = found.value("defendant_religion", ISLAM, "missing")
-    assert (row.outcome, row.declined, row.declined_reference) == ("declined", 12, 0)
+    assert (row.measure, row.declined, row.declined_reference) == ("declined", 12, 0)
     assert found.confirmed() == {("defendant_religion", ISLAM, "missing")}
-    assert found.label("defendant_religion").outcome == "declined"
+    assert found.label("defendant_religion").measure == "declined"
 
     # Some unreadable beside: then what went missing is not all declined, and how much was is said.
     def some_unreadable(i: int, v: str) -> str:
@@ -188,7 +188,7 @@ def test_one_refusing_value_among_several_is_declined_and_named(tmp_path: Path) 
     row = made.findings(tmp_path / "mixed", (RELIGION, some_unreadable)).value(
         "defendant_religion", ISLAM, "missing"
     )
-    assert (row.outcome, row.n_changed, row.declined) == ("missing", 15, 12)
+    assert (row.measure, row.n_changed, row.declined) == ("missing", 15, 12)
 
 
 def test_constant_answers_are_told_from_answers_that_never_change(tmp_path: Path) -> None:

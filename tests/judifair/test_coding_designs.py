@@ -190,7 +190,7 @@ def test_a_query_given_up_is_a_missing_answer_under_every_coding(tmp_path):
             "TIMESTAMP '2026-01-01' FROM predictions WHERE source_row = 0"
         )
         rows = study.connection.execute(
-            "SELECT coding, outcome, missing_kind, in_scope, in_main FROM judifair_frame WHERE repeat = 1 "
+            "SELECT coding, reply, missing_kind, in_scope, in_main FROM judifair_frame WHERE repeat = 1 "
             "ORDER BY coding"
         ).fetchall()
     assert rows == [

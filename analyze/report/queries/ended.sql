@@ -1,7 +1,8 @@
--- How asking ended: rows by model, label, value and outcome. `queries` counts each query once, `rows` its repeats too.
+-- How asking ended: rows by model, arm, label, value and outcome. `queries` counts each query once, `rows` its repeats too.
 SELECT
     q.collection,
     l.model_key,
+    q.arm,
     q.label,
     q.value,
     l.outcome,
@@ -9,5 +10,5 @@ SELECT
     count(*) AS rows
 FROM latest AS l
 JOIN queries AS q USING (query_id)
-WHERE q.retired_at IS NULL
+WHERE q.retired_at IS NULL AND q.label IS NOT NULL
 GROUP BY ALL

@@ -3,7 +3,7 @@
 SELECT
     collection,
     model_key,
-    coding,
+    arm,
     label,
     value,
     {read_as} AS read_as,
@@ -12,5 +12,5 @@ SELECT
     count(*) FILTER (WHERE ({outcome}) IS NOT NULL) AS usable,
     count(*) FILTER (WHERE ({outcome}) IS NOT NULL AND coalesce(CAST(({sample}) AS BOOLEAN), false)) AS used
 FROM {view}
-WHERE coding = ?
+WHERE coding = ? AND outcome = ?
 GROUP BY ALL

@@ -1,0 +1,97 @@
+"""A study analysed before results had arms and outcomes keeps its results, and they are named."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import analyze
+import store
+from analyze.findings import read_findings
+from evenhand.cli.options import open_study
+from evenhand.domains import judifair
+from store.migrate import MigrationSet
+
+KEY = ("collection", "model_key", "coding")
+
+
+def until(migrations: MigrationSet, number: int, folder: Path) -> MigrationSet:
+    """The set as it was when its last migration had this number."""
+    folder.mkdir()
+    for path in sorted(migrations.folder.glob("*.sql")):
+        if int(path.name[:4]) <= number:
+            shutil.copy(path, folder)
+    return MigrationSet(migrations.room, folder)
+
+
+def insert(study: store.Study, table: str, **given: object) -> None:
+    """A row with these columns, and something of the right kind in every other that needs it."""
+    kinds = study.connection.execute(
+        "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? AND NOT is_nullable",
+        [table],
+    ).fetchall()
+    blank = {"VARCHAR": "x", "TIMESTAMP": "2026-01-01", "BOOLEAN": "false"}
+    row = {name: blank.get(kind, "1") for name, kind in kinds} | given
+    names = ", ".join(f'"{name}"' for name in row)
+    marks = ", ".join("?" * len(row))
+    study.connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", [*row.values()])
+
+
+def columns(study: store.Study, names: Sequence[str]) -> list[str]:
+    """The tables that have all of these columns."""
+    rows = study.connection.execute(
+        "SELECT table_name FROM duckdb_tables() SEMI JOIN "
+        "(SELECT table_name FROM duckdb_columns() WHERE column_name IN (SELECT unnest(?)) "
+        "GROUP BY table_name HAVING count(*) = ?) USING (table_name) ORDER BY table_name",
+        [list(names), len(names)],
+    ).fetchall()
+    return [name for (name,) in rows]
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    path = tmp_path / "study.duckdb"
+    sets = [
+        until(judifair.MIGRATIONS, 7, tmp_path / "judifair"),
+        until(analyze.MIGRATIONS, 10, tmp_path / "analyze"),
+    ]
+    with store.open_study(path, migrations=sets) as study:
+        for table in columns(study, ("collection", "coding")):
+            if table not in ("label_metrics", "findings"):
+                insert(study, table, collection="cases", coding="corrected")
+        for table in columns(study, ("collection", "before", "after")):
+            insert(study, table, collection="cases")
+        insert(study, "label_metrics", collection="cases", coding="corrected", label="judge_age")
+        insert(study, "findings", collection="cases", coding="corrected", outcome="declined", effect=2.5)
+    return path
+
+
+def test_results_from_before_are_of_the_base_arm_and_of_the_sentence(earlier: Path) -> None:
+    with open_study(earlier) as study:
+        tables = columns(study, ("arm", "outcome", "collection"))
+        of_results = [name for name in tables if name != "queries"]
+        assert len(of_results) == 24
+        for table in of_results:
+            found = study.connection.execute(f"SELECT arm, outcome FROM {table}").fetchall()
+            assert found == [("base", "sentence")], table
+        (finding,) = read_findings(study, outcome="sentence")
+        assert (finding.measure, finding.effect, finding.cell.arm) == ("declined", 2.5, "base")
+
+
+def test_a_result_that_does_not_name_its_outcome_is_refused(earlier: Path) -> None:
+    with open_study(earlier) as study, pytest.raises(Exception, match="NOT NULL"):
+        study.connection.execute(
+            "INSERT INTO analyses (collection, model, model_key, coding, analysed_at, settled, fingerprint) "
+            "VALUES ('c', 'm', 'k', 'corrected', now(), 1, '')"
+        )
+
+
+def test_results_of_another_kind_keep_the_neutral_name_where_no_domain_names_them(
+    earlier: Path, tmp_path: Path
+) -> None:
+    with store.open_study(earlier, migrations=[analyze.MIGRATIONS]) as study:
+        found = study.connection.execute("SELECT arm, outcome FROM label_metrics").fetchall()
+    assert found == [("base", "outcome")]
