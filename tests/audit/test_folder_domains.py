@@ -11,7 +11,7 @@ import pytest
 import store
 from evenhand.audit import MISSING, Amount, Domain, Ordinal, YesNo, find, folder
 from evenhand.audit.build import build
-from evenhand.audit.code import code
+from evenhand.audit.read import code
 from store.errors import BadInput
 from store.rows import now
 

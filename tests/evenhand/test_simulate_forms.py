@@ -9,7 +9,7 @@ import pytest
 import store
 from evenhand.audit import find
 from evenhand.audit.build import build
-from evenhand.audit.code import code
+from evenhand.audit.read import code
 from evenhand.simulate import Bias, Script, SimulatedJudge
 from evenhand.simulate.forms import FormJudge
 from runner import RunOptions, load_providers
