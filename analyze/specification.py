@@ -18,10 +18,15 @@ from typing import Any
 from store.errors import BadInput
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VIEW = re.compile(r"([A-Za-z_][A-Za-z0-9_]*\.)?[A-Za-z_][A-Za-z0-9_]*")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 _ERRORS = re.compile(r"robust|clustered:([A-Za-z_][A-Za-z0-9_]*)")
 
 DUMMIES = "dummies"
+KINDS = ("amount", "yes_no", "class", "classes", "ordinal", "probability")
+"""Kinds of outcome."""
+NOMINAL = ("class", "classes")
+"""Kinds of outcome whose numbers are codes: only whether two are equal means anything."""
 UNNAMED_DOSE = "dose"
 """What a continuous label's effect goes by where the domain does not name it."""
 UNNAMED_OUTCOME = "outcome"
@@ -89,6 +94,12 @@ class Specification:
     """`clustered:<column of the frame>` or `robust`."""
     codings: tuple[str, ...]
     description: str = ""
+    title: str = ""
+    """A short name, for people."""
+    smallest_of: tuple[str, ...] = ()
+    """Not a regression of its own but a choice among these variants: for each value the one with the smallest
+    p, its p multiplied by their number (Bonferroni). `outcome` then says only which answers are in the
+    sample."""
 
     @property
     def cluster(self) -> str | None:
@@ -117,6 +128,15 @@ class Metrics:
     """The mean of `value`, in the frame's unit."""
     mape: Metric
     """The mean of `value`, in per cent."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassShare:
+    """A class that an answer may be, or hold, whose share is compared."""
+
+    name: str
+    holds: str
+    """Numeric SQL expression over the frame: 1 where it is, 0 where it is not, null without an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +177,11 @@ class Inference:
     """Equivalence margin as a share of the mean outcome."""
     codings: tuple[str, ...] = ()
     """The codings that are tested; the file's first by default."""
+    outcomes: int = 1
+    """So many outcomes of one answer are tested: their p are multiplied by it, so that the chance of
+    confirming anything where nothing matters stays below the level over all of them."""
+    shares: tuple[ClassShare, ...] = ()
+    """The classes whose shares are compared, one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +198,13 @@ class Specifications:
     """Texts for the report, handed on as they are."""
     outcome: str = UNNAMED_OUTCOME
     """The name of the outcome: of the frame's rows, only those of this outcome are analysed."""
+    kind: str = "amount"
+    """The kind of outcome, one of `KINDS`: it decides which tests make sense, and how findings are told."""
+
+    @property
+    def nominal(self) -> bool:
+        """Whether the outcome's numbers are codes of classes, of which no mean is taken."""
+        return self.kind in NOMINAL
 
     def of_coding(self, coding: str) -> tuple[Specification, ...]:
         """The specifications that apply under a coding, in the file's order."""
@@ -237,7 +269,8 @@ class _Reader:
         for key in ("view", "designs", "values", "groups", "unit", "primary", "level"):
             self.text(raw, key, where)
         for key in ("view", "designs", "values", "groups", "dose", "alias", "value_alias", "note"):
-            if key in texts and not _IDENTIFIER.fullmatch(texts[key]):
+            is_view = key in ("view", "designs", "values")
+            if key in texts and not (_VIEW if is_view else _IDENTIFIER).fullmatch(texts[key]):
                 raise self.bad(where, f"{key} = {texts[key]!r} is not a plain name of a view or column")
         return FrameNames(**texts)
 
@@ -266,7 +299,15 @@ class _Reader:
             standard_error=errors,
             codings=chosen,
             description=self.text(raw, "description", where) if "description" in raw else "",
+            title=self.text(raw, "title", where) if "title" in raw else "",
+            smallest_of=self.listed(raw, "smallest_of", where),
         )
+
+    def listed(self, raw: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+        found = raw.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+            raise self.bad(where, f"{key} must be a list of names of specifications")
+        return tuple(found)
 
     def metrics(self, raw: Mapping[str, Any], codings: Sequence[str]) -> Metrics:
         names = [f.name for f in fields(Metrics)]
@@ -293,15 +334,29 @@ class _Reader:
         optional = tuple(f.name for f in fields(Inference) if f.default is None)
         if ("placebos" in raw) != ("placebo_outcome" in raw):
             raise self.bad(where, "placebos and placebo_outcome must stand together")
-        if "placebos" in raw and not _IDENTIFIER.fullmatch(self.text(raw, "placebos", where)):
+        if "placebos" in raw and not _VIEW.fullmatch(self.text(raw, "placebos", where)):
             raise self.bad(where, f"placebos = {raw['placebos']!r} is not a plain name of a view")
         return Inference(
             outcome=self.sql(raw, "outcome", where),
             sample=self.sql(raw, "sample", where),
             margin=float(margin),
             codings=self.chosen(raw, list(codings[:1]), codings, where),
+            outcomes=self.count(raw, "outcomes", where),
+            shares=self.shares(raw, where),
             **{key: self.sql(raw, key, where) for key in optional if key in raw},
         )
+
+    def count(self, raw: Mapping[str, Any], key: str, where: str) -> int:
+        found = raw.get(key, 1)
+        if isinstance(found, bool) or not isinstance(found, int) or found < 1:
+            raise self.bad(where, f"{key} = {found!r} must be a whole number of 1 or more")
+        return found
+
+    def shares(self, raw: Mapping[str, Any], where: str) -> tuple[ClassShare, ...]:
+        found = raw.get("shares", {})
+        if not isinstance(found, dict):
+            raise self.bad(where, "shares must be a table: the name of a class = whether an answer is of it")
+        return tuple(ClassShare(name, self.sql(found, name, f"{where} shares")) for name in found)
 
     def chosen(
         self,
@@ -328,6 +383,13 @@ class _Reader:
             name = getattr(frame, key)
             if name is not None and name not in names:
                 raise self.bad("[frame]", f"{key} = {name!r} is no [[specification]]{_like(name, names)}")
+        for chosen in specifications:
+            for name in chosen.smallest_of:
+                if name not in names or name == chosen.name:
+                    said = (
+                        f"smallest_of names {name!r}, which is no other [[specification]]{_like(name, names)}"
+                    )
+                    raise self.bad(f"[[specification]] {chosen.name!r}", said)
 
     def table(self, raw: Mapping[str, Any], key: str, prefix: str = "") -> Mapping[str, Any]:
         found = raw.get(key)

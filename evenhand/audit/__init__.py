@@ -1,5 +1,6 @@
 """The contract of an audit: what a domain is, and the general implementation of what follows from it."""
 
+from evenhand.audit.build import Built, build
 from evenhand.audit.cases import Case
 from evenhand.audit.domain import Domain
 from evenhand.audit.forms import AnswerField, AnswerForm
@@ -17,8 +18,10 @@ from evenhand.audit.outcomes import (
     YesNo,
 )
 from evenhand.audit.prompts import BASE_ARM, Prompt
+from evenhand.audit.read import Missing, Read, missing, outdated, read
 from evenhand.audit.readings import MISSING, Reading
 from evenhand.audit.registry import find, names
+from evenhand.audit.specifications import specifications
 
 __all__ = [
     "BASE_ARM",
@@ -27,20 +30,28 @@ __all__ = [
     "Amount",
     "AnswerField",
     "AnswerForm",
+    "Built",
     "Case",
     "Class",
     "Classes",
     "Domain",
     "Label",
     "LabelValue",
+    "Missing",
     "OneClass",
     "Ordinal",
     "Outcome",
     "Probability",
     "Prompt",
+    "Read",
     "Reading",
     "Value",
     "YesNo",
+    "build",
     "find",
+    "missing",
     "names",
+    "outdated",
+    "read",
+    "specifications",
 ]

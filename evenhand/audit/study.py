@@ -6,16 +6,21 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
+from evenhand.audit import outcome_views
 from evenhand.audit.outcomes import Amount
-from store.migrate import MigrationSet, migrate, quoted
-from store.sql import registered, transaction
+from store.migrate import MigrationSet, applied, migrate, quoted, read
 
 if TYPE_CHECKING:
+    import duckdb
+
     from evenhand.audit.domain import Domain
     from store import Study
 
+_MADE_VIEWS = """\
+SELECT view_name FROM duckdb_views()
+WHERE schema_name = ? AND database_name = current_database() AND regexp_matches(view_name,
+'_(frame|placebos)$')
+"""
 _FOLDER = Path(__file__).parent / "migrations"
 
 
@@ -29,6 +34,10 @@ def describe(study: Study, domain: Domain) -> None:
 
     The whole catalogue is written, also where a build takes a part of it: a study names things in one way.
     """
+    import pyarrow as pa  # noqa: PLC0415  (keeps the import of this package light)
+
+    from store.sql import registered, transaction  # noqa: PLC0415
+
     migrate(study.connection, [migrations(domain)])
     outcomes = [
         {
@@ -73,7 +82,14 @@ def describe(study: Study, domain: Domain) -> None:
         for attribute in domain.attributes
         for position, group in enumerate(attribute.groups)
     ]
-    tables = {"outcomes": outcomes, "labels": labels, "label_values": values, "attributes": attributes}
+    described = [{"name": domain.name, "title": _json(domain.title)}]
+    tables = {
+        "domain": described,
+        "outcomes": outcomes,
+        "labels": labels,
+        "label_values": values,
+        "attributes": attributes,
+    }
     with transaction(study.connection) as connection:
         for table, rows in tables.items():
             into = f"{quoted(domain.schema)}.{table}"
@@ -81,6 +97,16 @@ def describe(study: Study, domain: Domain) -> None:
             if rows:
                 with registered(connection, written=pa.Table.from_pylist(rows)):
                     connection.execute(f"INSERT INTO {into} BY NAME SELECT * FROM written")
+        for (name,) in connection.execute(_MADE_VIEWS, [domain.schema]).fetchall():
+            connection.execute(f"DROP VIEW {quoted(domain.schema)}.{quoted(name)}")
+        for outcome in domain.outcomes:
+            connection.execute(outcome_views.statements(domain.schema, outcome))
+
+
+def is_described(connection: duckdb.DuckDBPyConnection, domain: Domain) -> bool:
+    """Whether a study has the tables of a domain, of this version."""
+    known = applied(connection).get(migrations(domain).room, {})
+    return len(known) == len(read(migrations(domain)))
 
 
 def _json(found: Any) -> str:

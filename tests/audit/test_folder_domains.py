@@ -11,7 +11,7 @@ import pytest
 import store
 from evenhand.audit import MISSING, Amount, Domain, Ordinal, YesNo, find, folder
 from evenhand.audit.build import build
-from evenhand.audit.read import code
+from evenhand.audit.read import read
 from store.errors import BadInput
 from store.rows import now
 
@@ -74,8 +74,8 @@ async def test_a_domain_is_built_answered_and_framed(domain):
             "courses": '{"course":"caution"}',
         }
         await _answer(study, queries, answers[domain.name])
-        assert code(study, domain).answers == len(queries)
-        assert code(study, domain).answers == 0, "what was read is not read again"
+        assert read(study, domain).answers == len(queries)
+        assert read(study, domain).answers == 0, "what was read is not read again"
         rows = study.connection.execute(
             f'SELECT outcome, count(*), count(number), count(class) FROM "{domain.schema}".frame '
             "WHERE in_main GROUP BY ALL ORDER BY ALL"
@@ -96,8 +96,8 @@ async def test_two_domains_share_a_study(tmp_path):
         queries = list(store.pending(study, "x"))
         assert len(queries) == 48 + 82
         await _answer(study, queries, '{"course":"caution","release":"no","risk":"low"}')
-        assert code(study, find(str(DOMAINS / "courses"))).answers == 48
-        assert code(study, find(str(DOMAINS / "parole"))).answers == 82
+        assert read(study, find(str(DOMAINS / "courses"))).answers == 48
+        assert read(study, find(str(DOMAINS / "parole"))).answers == 82
 
 
 def test_placebos_arms_and_own_labels(tmp_path):

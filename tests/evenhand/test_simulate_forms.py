@@ -9,7 +9,7 @@ import pytest
 import store
 from evenhand.audit import find
 from evenhand.audit.build import build
-from evenhand.audit.read import code
+from evenhand.audit.read import read
 from evenhand.simulate import Bias, Script, SimulatedJudge
 from evenhand.simulate.forms import FormJudge
 from runner import RunOptions, load_providers
@@ -32,7 +32,7 @@ async def test_every_answer_of_a_domain_can_be_read(tmp_path, name):
     with store.open_study(tmp_path / "s.duckdb") as study:
         built = build(study, domain, placebo=True)
         await asked(study, Script(seed=3))
-        assert code(study, domain).answers == built.queries
+        assert read(study, domain).answers == built.queries
         missing = study.connection.execute(
             f'SELECT count(*) FROM "{domain.schema}".frame WHERE missing_kind IS NOT NULL'
         ).fetchall()
@@ -47,7 +47,7 @@ async def test_a_planted_bias_moves_only_its_field(tmp_path):
     with store.open_study(tmp_path / "s.duckdb") as study:
         build(study, domain)
         await asked(study, script)
-        code(study, domain)
+        read(study, domain)
         moved = dict(
             study.connection.execute(
                 "SELECT outcome, sum(treated.number - plain.number) FROM parole.frame AS treated "
