@@ -313,17 +313,32 @@ def _analyse(
         metrics = model_metrics(frame, labels, primary, error)
     if options.audit and options.engine == "numpy":
         with timings.of("audit"):
-            metrics.append(_audit(frame, [s for s in chosen if s.name == specs.frame.primary], primary))
+            fitted = _fitted(chosen, specs.frame.primary)
+            names = {s.name for s in fitted}
+            metrics.append(_audit(frame, fitted, [e for e in estimates if e.variant in names]))
     tests = None
     if options.inference and specs.inference is not None and cell.coding in specs.inference.codings:
         with timings.of("inference"):
             numbers = documents.numbers(frame)
             placebos = frames.read_placebos(connection, specs, cell)
             tests = inferences.infer(
-                connection, frame, specs.inference, options.signs, numbers, placebos, specs.frame.unit
+                connection,
+                frame,
+                specs.inference,
+                options.signs,
+                numbers,
+                placebos,
+                specs.frame.unit,
+                specs.kind,
             )
             metrics += tests.metrics
     return {"estimates": estimates, "label_metrics": labels, "model_metrics": metrics}, tests
+
+
+def _fitted(chosen: Sequence[Specification], primary: str) -> list[Specification]:
+    """The primary variant, or the regressions among which it chooses."""
+    wanted = {name for s in chosen if s.name == primary for name in (s.smallest_of or (s.name,))}
+    return [s for s in chosen if s.name in wanted]
 
 
 def _measure(
@@ -332,7 +347,9 @@ def _measure(
     assert specs.inference is not None
     frame = frames.read(connection, specs, cell)
     placebos = frames.read_placebos(connection, specs, cell)
-    return inferences.measure(connection, frame, specs.inference, documents.numbers(frame), placebos)
+    return inferences.measure(
+        connection, frame, specs.inference, documents.numbers(frame), placebos, specs.kind
+    )
 
 
 def _inferred(inferred: Sequence[tuple[Cell, ModelInference]]) -> Iterator[tuple[Cell, str, Any]]:

@@ -7,8 +7,8 @@ Nothing here raises on a sample that is too small or too regular; the row says w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
@@ -95,6 +95,8 @@ def estimate_label(
     fits: dict[tuple[bytes, bytes], _Fit] = {}
     found: list[Estimate] = []
     for spec in specifications:
+        if spec.smallest_of:
+            continue
         cluster = None if spec.cluster is None else rows.clusters[spec.cluster]
         outcome = rows.columns[spec.outcome]
         sample = samples.prepare(rows, outcome, rows.samples[spec.sample], cluster)
@@ -111,7 +113,48 @@ def estimate_label(
         fit = fits[key]
         errors = fit.robust() if spec.cluster is None else fit.clustered(spec.cluster)
         found += _estimated(rows, spec, sample, fit.coef, errors)
-    return found
+    return _with_choices(specifications, found)
+
+
+def _with_choices(specifications: Sequence[Specification], found: Sequence[Estimate]) -> list[Estimate]:
+    """The estimates with those of specifications that choose among others, in the specifications' order."""
+    if not any(spec.smallest_of for spec in specifications):
+        return list(found)
+    titles = {spec.name: spec.title or spec.name for spec in specifications}
+    ordered: list[Estimate] = []
+    for spec in specifications:
+        if not spec.smallest_of:
+            ordered += [e for e in found if e.variant == spec.name]
+            continue
+        among = [e for e in found if e.variant in spec.smallest_of]
+        for value in dict.fromkeys(e.value for e in among):
+            ordered.append(_chosen(spec, [e for e in among if e.value == value], titles))
+    return ordered
+
+
+def _chosen(spec: Specification, among: Sequence[Estimate], titles: Mapping[str, str]) -> Estimate:
+    """The estimate with the smallest p, corrected for the choice: p and interval hold for all of them
+    together."""
+    tested = [e for e in among if e.p is not None and e.se is not None and e.df is not None]
+    count = len(spec.smallest_of)
+    if not tested:
+        first = max(among, key=lambda e: abs(e.coef or 0.0))
+        return replace(first, variant=spec.name)
+    best = min(tested, key=lambda e: (e.p or 0.0, -abs(e.t or 0.0)))
+    assert best.p is not None
+    assert best.se is not None
+    assert best.df is not None
+    assert best.coef is not None
+    half = float(stats.t.isf(0.025 / count, best.df)) * best.se
+    said = f"of “{titles[best.variant]}”, chosen among {count}: p and interval are corrected for the choice"
+    return replace(
+        best,
+        variant=spec.name,
+        p=min(1.0, count * best.p),
+        ci_low=best.coef - half,
+        ci_high=best.coef + half,
+        note=f"{said}; {best.note}" if best.note else said,
+    )
 
 
 def deviation(ours: Sequence[Estimate], theirs: Sequence[Estimate]) -> float | None:

@@ -273,6 +273,7 @@ def _statement(specs: Specifications, coding: str) -> tuple[str, _Plan]:
     if specs.inference is not None:
         inference = specs.inference
         columns += [e for e in (inference.outcome, inference.rank, inference.truth) if e is not None]
+        columns += [share.holds for share in inference.shares]
         samples.append(inference.sample)
     plan = _Plan(
         columns={e: f"x{i}" for i, e in enumerate(dict.fromkeys(columns))},

@@ -8,7 +8,7 @@ import numpy as np
 
 from analyze.counterfactual.frame import Bools, Floats, Ints
 from analyze.findings import codes
-from analyze.findings.cells import Cells, difference
+from analyze.findings.cells import Cells, added_error, difference
 from analyze.findings.rows import FindingRow
 from analyze.inference import discordant as changers
 from analyze.inference.rows import ValueTest
@@ -74,7 +74,10 @@ def amount_finding(
         mean_to=float(to[known].mean()),
         effect=float(moves.mean()),
         effect_kind=codes.PAIRED,
-        se=_error(moves),
+        # Of yes and no, an error that is never zero: shares of few cases have none otherwise.
+        se=codes.PERCENT * added_error(moves / codes.PERCENT)
+        if row.measure == codes.YES_NO
+        else _error(moves),
     )
     converted = (cells.converted[:, compared.base] | cells.converted[:, compared.to])[known]
     row = _unconverted(row, moves, converted, seed)

@@ -127,3 +127,15 @@ def difference(to: Floats, base: Floats) -> Floats:
     """What changed, without rounding; NaN where either is missing."""
     found = to - base
     return np.where(np.abs(found) <= _ROUNDING * np.fmax(1.0, np.abs(base)), 0.0, found)
+
+
+def added_error(moves: Floats) -> float:
+    """The standard error of a mean of moves of -1, 0 and 1, with one move each way added.
+
+    It has none that is zero, as the plain one has where all cases move alike; intervals made by it are those
+    of Agresti and Min, "Simple improved confidence intervals for comparing matched proportions", Statistics
+    in Medicine 2005 (half a case added to each of the four cells).
+    """
+    n = len(moves) + 2
+    total, square = float(moves.sum()), float((moves**2).sum()) + 1.0
+    return float(np.sqrt(max(square - total**2 / n, 0.0)) / n)

@@ -9,7 +9,14 @@ LABEL, TEST, VALUE = "label", "test", "value"
 """Scopes."""
 
 AMOUNT, MISSING, DECLINED, KIND = "amount", "missing", "declined", "kind"
+YES_NO, ORDINAL = "yes_no", "ordinal"
 """Measures: what of the answers is compared."""
+
+PERCENT = 100.0
+"""What an answer of yes counts as: its effects are percentage points."""
+
+MEASURED = (AMOUNT, YES_NO, ORDINAL)
+"""Measures with an effect in the frame's unit."""
 
 SHARE = "share"
 """The unit of effects on whether answers are missing, and of what kind they are."""

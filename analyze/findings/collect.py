@@ -26,8 +26,9 @@ from analyze.inference.rows import LabelTest, ValueTest
 from analyze.inference.scores import LabelScores, ValueScores
 from analyze.inference.values import Scored
 from analyze.inference.within_cases import Permuted, permute_mean
-from analyze.specification import Inference
+from analyze.specification import NOMINAL, Inference
 
+AMOUNT_KIND = "amount"
 LONGER = 10
 """Orders of answers are cheap and stop by themselves: up to so many times the draws of signs."""
 
@@ -49,6 +50,8 @@ class Moves:
     label: str
     contrasts: Mapping[str, Contrast]
     """By value."""
+    outcomes: int = 1
+    """So many outcomes share the level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +90,12 @@ def collect(
     numbers: Ints,
     unit: str,
     seed: int,
+    kind: str = AMOUNT_KIND,
 ) -> Collected:
     """All findings of a model, not decided yet, with the moves of its labels.
+
+    `kind` is that of the outcome (`analyze.specification.KINDS`). Of a nominal one no amount is compared: its
+    primary test is that of the kind of answer.
 
     `values` and `labels` are the rows of the tests of `scored`, in the same order; `numbers` gives each of
     the frame's document codes its number, which models of a collection share.
@@ -105,7 +112,7 @@ def collect(
         steps = results.steps[at : at + count]
         at += count
         builder = _Builder(
-            one, own, label, of_label.get(label.label, []), steps, results.draws, inference, unit, seed
+            one, own, label, of_label.get(label.label, []), steps, results.draws, inference, unit, seed, kind
         )
         for row in builder.rows():
             found.rows.append(replace(_explained(row, constant), position=len(found.rows)))
@@ -142,29 +149,31 @@ class _Builder:
         inference: Inference,
         unit: str,
         seed: int,
+        kind: str,
     ) -> None:
         self.scored, self.cells, self.label, self.values = scored, own, label, values
         self.steps, self.draws, self.inference, self.unit = steps, draws, inference, unit
         self.seed = (seed, zlib.crc32(label.label.encode()))
         self.compared = contrasts(own)
+        self.nominal = kind in NOMINAL
+        self.primary = KIND if self.nominal else OUTCOME
+        self.measured = kind if kind in (codes.YES_NO, codes.ORDINAL) else codes.AMOUNT
 
     def moves(self, numbers: Ints) -> Moves:
         """The paired differences of the label's values, of those that are compared with an asked value."""
         found = {}
         for value, one in zip(self.values, self.compared, strict=True):
-            if one is not None:
+            if one is not None and not self.nominal:
                 d = difference(self.cells.amount[:, one.to], self.cells.amount[:, one.base])
                 known = np.isfinite(d)
                 found[value.value] = Contrast(one.contrast, numbers[self.cells.doc[known]], d[known])
-        return Moves(self.label.label, found)
+        return Moves(self.label.label, found, self.inference.outcomes)
 
     def rows(self) -> Iterator[FindingRow]:
         """The label, its tests, and the values of each."""
         draws = LONGER * self.draws
-        tests: dict[str, _Of] = {
-            OUTCOME: self._outcome(),
-            MISSING: _stepped(missing_test(self.cells, self.compared, draws, (*self.seed, 1))),
-        }
+        tests: dict[str, _Of] = {} if self.nominal else {OUTCOME: self._outcome()}
+        tests[MISSING] = _stepped(missing_test(self.cells, self.compared, draws, (*self.seed, 1)))
         if self.inference.kind is not None:
             tests[KIND] = _stepped(kind_test(self.cells, self.compared, draws, (*self.seed, 2)))
         # With several values, orders of answers have a small p in fewer cases than signs do: still too few.
@@ -174,8 +183,11 @@ class _Builder:
             for name, test in tests.items()
             if test.joint is not None and self._compared_in(name) >= enough
         }
-        weight = confirmatory.weights({name: one.least for name, one in joint.items()})
-        within = confirmatory.weighted_holm({name: one.p for name, one in joint.items()}, weight)
+        weight = confirmatory.weights({name: one.least for name, one in joint.items()}, primary=self.primary)
+        within = confirmatory.shared(
+            confirmatory.weighted_holm({name: one.p for name, one in joint.items()}, weight),
+            self.inference.outcomes,
+        )
         of_values = {name: self._of_values(name, test, within.get(name)) for name, test in tests.items()}
         rows = {
             name: self._test(name, test, weight.get(name), within.get(name), of_values[name])
@@ -187,7 +199,7 @@ class _Builder:
             yield from of_values[name]
 
     def _row(self, test: str, scope: str, value: str | None = None) -> FindingRow:
-        measure = {OUTCOME: codes.AMOUNT, MISSING: codes.MISSING, KIND: codes.KIND}[test]
+        measure = {OUTCOME: self.measured, MISSING: codes.MISSING, KIND: codes.KIND}[test]
         return FindingRow(
             position=0,
             label=self.label.label,
@@ -331,7 +343,7 @@ class _Builder:
             key=lambda name: within[name].p,
             default=None,
         )
-        row = replace(rows[carrying or OUTCOME], scope=codes.LABEL, weight=None)
+        row = replace(rows[carrying or self.primary], scope=codes.LABEL, weight=None)
         if carrying is None:
             tested = [one for one in rows.values() if one.p is not None]
             return row if row.p is not None or not tested else replace(tested[0], scope=codes.LABEL)

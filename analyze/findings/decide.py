@@ -108,10 +108,12 @@ def _interval(row: FindingRow, selected: float) -> FindingRow:
     confirmed = row.state == codes.CONFIRMED
     level = selected if confirmed else 1 - LEVEL
     tail = (1 - level) / 2
-    if row.unit == codes.SHARE:
+    paired = row.effect_kind == codes.PAIRED
+    if row.unit == codes.SHARE or (row.measure == codes.YES_NO and paired):
+        whole = 1.0 if row.unit == codes.SHARE else codes.PERCENT
         centre = row.effect * row.n_compared / (row.n_compared + 2)
         half = float(stats.norm.isf(tail)) * row.se
-        low, high = max(-1.0, centre - half), min(1.0, centre + half)
+        low, high = max(-whole, centre - half), min(whole, centre + half)
     else:
         half = float(stats.t.isf(tail, max(row.n_compared - 1, 1))) * row.se
         low, high = row.effect - half, row.effect + half

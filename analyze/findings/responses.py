@@ -9,7 +9,7 @@ import numpy as np
 from analyze.counterfactual.frame import Bools, Floats
 from analyze.findings import codes
 from analyze.findings.amounts import Compared
-from analyze.findings.cells import Cells, difference
+from analyze.findings.cells import Cells, added_error, difference
 from analyze.findings.rows import FindingRow
 from analyze.inference.within_cases import NOTHING_VARIES, Permuted, permute
 
@@ -140,18 +140,6 @@ def _known_kinds(cells: Cells) -> Bools:
         return np.zeros_like(cells.asked)
     known: Bools = np.isfinite(cells.kind[:, :, 0])
     return known
-
-
-def added_error(moves: Floats) -> float:
-    """The standard error of a mean of moves of -1, 0 and 1, with one move each way added.
-
-    It has none that is zero, as the plain one has where all cases move alike; intervals made by it are those
-    of Agresti and Min, "Simple improved confidence intervals for comparing matched proportions", Statistics
-    in Medicine 2005 (half a case added to each of the four cells).
-    """
-    n = len(moves) + 2
-    total, square = float(moves.sum()), float((moves**2).sum()) + 1.0
-    return float(np.sqrt(max(square - total**2 / n, 0.0)) / n)
 
 
 def _along_dose(row: FindingRow, cells: Cells) -> FindingRow:

@@ -65,12 +65,14 @@ COUNTED_FROM = 20
 by chance, and the count says no more than the single values do. With one value it cannot fall below 0.05."""
 
 
-def weights(least: Mapping[str, float], level: float = LEVEL) -> dict[str, float]:
+def weights(least: Mapping[str, float], level: float = LEVEL, primary: str = OUTCOME) -> dict[str, float]:
     """The weights of a label's tests, which sum to one, by the smallest p that each could give.
 
-    Empty where no test could reject.
+    `primary` weighs what the test of the outcome does: of an outcome that is a class, it is the test of its
+    kind. Empty where no test could reject.
     """
-    able = {name: WEIGHTS[name] for name, p in least.items() if p < level}
+    of_tests = {**WEIGHTS, primary: WEIGHTS[OUTCOME]}
+    able = {name: of_tests[name] for name, p in least.items() if p < level}
     total = sum(able.values())
     return {name: weight / total for name, weight in able.items()}
 
@@ -94,6 +96,11 @@ def weighted_holm(p: Mapping[str, float], weight: Mapping[str, float]) -> dict[s
         found[name] = Within(highest, factor)
         left -= weight[name]
     return found
+
+
+def shared(within: Mapping[str, Within], outcomes: int) -> dict[str, Within]:
+    """The same where the level is shared by so many outcomes of one answer (Bonferroni)."""
+    return {name: Within(min(1.0, outcomes * one.p), outcomes * one.factor) for name, one in within.items()}
 
 
 @dataclass(frozen=True, slots=True)

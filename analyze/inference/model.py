@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,9 @@ import pyarrow as pa
 
 from analyze.between_models.temperature import EFFECT, INCONSISTENCY, Measured
 from analyze.counterfactual.frame import Frame, Ints
-from analyze.counterfactual.metrics import ModelMetric
-from analyze.findings.collect import Collected, collect
+from analyze.counterfactual.metrics import ALL, ModelMetric
+from analyze.findings.collect import AMOUNT_KIND, Collected, collect
+from analyze.inference.class_effects import class_effects
 from analyze.inference.family import global_tests, label_tests
 from analyze.inference.flips import FlipResults, flip
 from analyze.inference.imbalance import imbalance_tests
@@ -26,6 +27,7 @@ from analyze.inference.inconsistency import (
 )
 from analyze.inference.missing import missing_tests
 from analyze.inference.rows import (
+    ClassEffect,
     GlobalTest,
     ImbalanceTest,
     InconsistencyTest,
@@ -37,7 +39,7 @@ from analyze.inference.rows import (
 )
 from analyze.inference.signs import Signs
 from analyze.inference.values import Scored, score, value_tests, within_rejected
-from analyze.specification import Inference
+from analyze.specification import NOMINAL, Inference
 
 _SWITCHES = (Path(__file__).parent / "switches.sql").read_text(encoding="utf-8")
 
@@ -46,6 +48,7 @@ ROWS: dict[str, type] = {
     "label_tests": LabelTest,
     "global_tests": GlobalTest,
     "kind_switches": KindSwitch,
+    "class_effects": ClassEffect,
     "inconsistency_tests": InconsistencyTest,
     "noise_floors": NoiseFloor,
     "imbalance_tests": ImbalanceTest,
@@ -86,16 +89,21 @@ def infer(
     numbers: Ints,
     placebos: pa.Table,
     unit: str,
+    kind: str = AMOUNT_KIND,
 ) -> ModelInference:
-    """All tests of a frame, whose outcome is in `unit`.
+    """All tests of a frame, whose outcome is of this kind and in `unit`.
+
+    Of a nominal outcome, whose numbers are codes, no test of an amount is made: the tests are those of the
+    kind of answer, of missing answers, and of the share of each class.
 
     `numbers` are its documents' numbers among the signs (`Documents`), `placebos` its rows of
     `frame.read_placebos`.
     """
-    scored = [score(rows, inference) for rows in frame]
+    nominal = kind in NOMINAL
+    scored = _scored(frame, inference, nominal)
     results = flip([one.scores for one in scored if one.scores is not None], signs, numbers)
     labels = label_tests(scored, results)
-    values = _values(scored, results, inference, labels)
+    values = _unmeasured(scored) if nominal else _values(scored, results, inference, labels)
     connection.register("frame_rows", frame.table)
     connection.register("placebo_rows", placebos)
     try:
@@ -106,11 +114,15 @@ def infer(
     finally:
         connection.unregister("placebo_rows")
         connection.unregister("frame_rows")
+    effects = class_effects(frame, inference)
+    if kind == "classes":
+        metrics.append(_hamming(effects))
     return ModelInference(
-        values=values,
-        labels=labels,
-        globals=global_tests(values, scored, results),
+        values=[] if nominal else values,
+        labels=[] if nominal else labels,
+        globals=[] if nominal else global_tests(values, scored, results),
         others={
+            "class_effects": effects,
             "kind_switches": switches,
             "inconsistency_tests": inconsistency_tests(pairs),
             "noise_floors": floors,
@@ -121,7 +133,7 @@ def infer(
         flips=results,
         measured=_measured(frame, scored, pairs, numbers),
         findings=collect(
-            scored, results, values, labels, inference, numbers=numbers, unit=unit, seed=signs.seed
+            scored, results, values, labels, inference, numbers=numbers, unit=unit, seed=signs.seed, kind=kind
         ),
     )
 
@@ -132,6 +144,7 @@ def measure(
     inference: Inference,
     numbers: Ints,
     placebos: pa.Table,
+    kind: str = AMOUNT_KIND,
 ) -> list[Measured]:
     """What is compared between temperatures alone, for a frame that is not to be tested."""
     connection.register("frame_rows", frame.table)
@@ -141,7 +154,33 @@ def measure(
     finally:
         connection.unregister("placebo_rows")
         connection.unregister("frame_rows")
-    return _measured(frame, [score(rows, inference) for rows in frame], pairs, numbers)
+    return _measured(frame, _scored(frame, inference, kind in NOMINAL), pairs, numbers)
+
+
+def _scored(frame: Frame, inference: Inference, nominal: bool) -> list[Scored]:
+    """The scores of each label; codes of classes have none."""
+    scored = [score(rows, inference) for rows in frame]
+    return [replace(one, scores=None) for one in scored] if nominal else scored
+
+
+def _unmeasured(scored: Sequence[Scored]) -> list[ValueTest]:
+    """The treated values of an outcome without amounts."""
+    return [
+        ValueTest(label=one.rows.design.label, value=name, n=len(one.rows), documents=one.documents)
+        for one in scored
+        for name in one.rows.design.estimated
+    ]
+
+
+def _hamming(effects: Sequence[ClassEffect]) -> ModelMetric:
+    """The mean Hamming share over the model's pairs of an answer under a value and one under the
+    reference."""
+    of_values = {(row.label, row.value): (row.hamming, row.n_compared) for row in effects}
+    pairs = sum(n for _, n in of_values.values())
+    mean = sum(share * n for share, n in of_values.values()) / pairs / 100 if pairs else None
+    return ModelMetric(
+        "hamming_share", None, ALL, mean, pairs, "mean share of classes on which two answers differ"
+    )
 
 
 def _measured(

@@ -106,6 +106,26 @@ class KindSwitch:
 
 
 @dataclass(frozen=True, slots=True)
+class ClassEffect:
+    """How one value moves the share of one class; columns as in migrations/0012_class_effects.sql."""
+
+    label: str
+    value: str
+    class_name: str
+    n_compared: int
+    share_from: float
+    share_to: float
+    effect: float
+    ci_low: float
+    ci_high: float
+    ups: int
+    downs: int
+    mcnemar_p: float | None
+    holm_p: float | None
+    hamming: float
+
+
+@dataclass(frozen=True, slots=True)
 class InconsistencyTest:
     """One label's inconsistency by pairs, and the noise in it."""
 
