@@ -47,7 +47,13 @@ def build(path: Path, *, models: int = 1, seed: int = 0) -> store.Study:
         "VALUES (?, 'import', 'finished', now(), now(), '{}')",
         [run_id],
     )
-    _add(connection, "truths", _truths(rng))
+    _add(connection, "judifair.truths", _truths(rng))
+    labels = catalogue.load()
+    files = {
+        "source_hash": [one.key for one in labels],
+        "published_label": [one.published_key for one in labels],
+    }
+    _add(connection, "judifair.file_labels", pa.table(files))
     level = rng.normal(12, 6, DOCUMENTS).clip(1, len(GRID) - 3)
     queries = _queries(rng)
     _add(connection, "queries", queries.drop_columns(["doc"]))
@@ -130,7 +136,6 @@ def _queries(rng: np.random.Generator) -> pa.Table:
 def _answers(connection, key: str, run_id: str, queries: pa.Table, months, missing) -> None:
     count = len(months)
     first = int(key, 16) << 32
-    published = {label.key: label.published_key for label in catalogue.load()}
     ids = [str(uuid.UUID(int=first + i + 1)) for i in range(count)]
     _add(
         connection,
@@ -145,7 +150,8 @@ def _answers(connection, key: str, run_id: str, queries: pa.Table, months, missi
                 "outcome": ["answered"] * count,
                 "text": ["{}"] * count,
                 "created_at": pa.array(np.zeros(count, dtype=np.int64), pa.timestamp("us")),
-                "published_label": [published[label] for label in queries["label"].to_pylist()],
+                # As of an import: a file for each label.
+                "source_hash": queries["label"],
             }
         ),
     )
@@ -154,7 +160,7 @@ def _answers(connection, key: str, run_id: str, queries: pa.Table, months, missi
         fixed = months > 0
         _add(
             connection,
-            "verdicts",
+            "judifair.verdicts",
             pa.table(
                 {
                     "prediction_id": ids,

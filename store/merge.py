@@ -16,7 +16,7 @@ import duckdb
 from store import opening as doorway
 from store import runs
 from store.errors import BadInput
-from store.migrate import missing
+from store.migrate import MigrationSet, applied, missing
 from store.rows import now
 from store.sql import affected, registered, statement, transaction
 from store.study import Study, default_memory_limit
@@ -29,6 +29,7 @@ class SharedTable:
     """A table of another room that a merge takes along: rows whose key is not here yet are added."""
 
     name: str
+    """With its schema, where that is not the store's."""
     key: tuple[str, ...]
 
 
@@ -49,8 +50,15 @@ class Merged:
         return sum(self.added.values())
 
 
-def merge(study: Study, other: str | os.PathLike[str], tables: Sequence[SharedTable] = ()) -> Merged:
+def merge(
+    study: Study,
+    other: str | os.PathLike[str],
+    tables: Sequence[SharedTable] = (),
+    migrations: Sequence[MigrationSet] = (),
+) -> Merged:
     """Add what the study at `other` has and this one has not, in one transaction.
+
+    `migrations` are those of the rooms whose tables are taken along: they must be up to date in `other`.
 
     Where both have a thing, this study's stays, but for a run: one that is set aside in either is set aside.
     A query comes in retired if this study asks another template (or prompt) for the same label.
@@ -59,7 +67,7 @@ def merge(study: Study, other: str | os.PathLike[str], tables: Sequence[SharedTa
         BadInput: `other` cannot be opened or is of another version, is this very file, or has a document with
             the same id and another text, or a collection of the same name and another kind.
     """
-    with _opened(study, other) as source, transaction(study.connection) as target:
+    with _opened(study, other, migrations) as source, transaction(study.connection) as target:
         _refuse_conflicts(source, target, other)
         added: dict[str, int] = {}
         for table in ("collections", "documents", "templates", "models"):
@@ -88,7 +96,9 @@ def merge(study: Study, other: str | os.PathLike[str], tables: Sequence[SharedTa
 
 
 @contextlib.contextmanager
-def _opened(study: Study, other: str | os.PathLike[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+def _opened(
+    study: Study, other: str | os.PathLike[str], migrations: Sequence[MigrationSet]
+) -> Iterator[duckdb.DuckDBPyConnection]:
     path = doorway.resolve(other)
     if path == study.path:
         raise BadInput(f"{path} is the study itself", hint="Name the other file.")
@@ -96,7 +106,11 @@ def _opened(study: Study, other: str | os.PathLike[str]) -> Iterator[duckdb.Duck
     settings = doorway.config(memory_limit=default_memory_limit(), checkpoint_threshold="16MB")
     connection = doorway.connect(path, read_only=True, config=settings)
     with connection:
-        if missing(connection, []):
+        have = applied(connection)
+        rooms = [
+            one for one in migrations if one.room in have or (one.former and one.former.layout.room in have)
+        ]
+        if missing(connection, rooms):
             raise BadInput(
                 f"{path} has tables of an older version",
                 hint=f"Open it once with a command that writes, such as `evenhand build --db {path}`.",
@@ -109,6 +123,7 @@ def _refuse_conflicts(
 ) -> None:
     for table, columns, conflict, what in (
         ("collections", "collection, kind", "kind", "a collection '{}' of another kind"),
+        ("collections", "collection, domain", "domain", "a collection '{}' of another domain"),
         (
             "documents",
             "collection, doc_id, text",
@@ -200,8 +215,9 @@ def _same(table: str, key: tuple[str, ...]) -> str:
 
 
 def _has(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
-    sql = "SELECT count(*) FROM duckdb_tables() WHERE table_name = ?"
-    return bool(connection.execute(sql, [table]).fetchall()[0][0])
+    *schema, name = table.split(".")
+    sql = "SELECT count(*) FROM duckdb_tables() WHERE schema_name = ? AND table_name = ?"
+    return bool(connection.execute(sql, [schema[0] if schema else "main", name]).fetchall()[0][0])
 
 
 def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:

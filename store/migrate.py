@@ -7,7 +7,7 @@ and noted in the table `migrations`. A released migration is never edited; a cha
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,12 +25,23 @@ class MigrationSet:
     """The migrations of one room: its name, and the folder that holds its `NNNN_name.sql` files.
 
     Where one folder serves several rooms, `schema` replaces `{schema}` in its files: the name of a DuckDB
-    schema.
+    schema. Where a room was laid out anew, `former` brings studies of the old layout into the new one.
     """
 
     room: str
     folder: Path
     schema: str | None = None
+    former: Former | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Former:
+    """The layout that a room had before; a study that has none of it never sees it."""
+
+    layout: MigrationSet
+    """Completed before anything else, so that every old study is alike."""
+    take_over: MigrationSet
+    """Applied last: moves the old tables' rows into the new ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +104,7 @@ def missing(connection: duckdb.DuckDBPyConnection, sets: Sequence[MigrationSet])
     """
     have = applied(connection)
     needed: list[Migration] = []
-    for migrations in _with_store(sets):
+    for migrations in _in_order(_with_store(sets), have):
         known = {migration.number: migration for migration in read(migrations)}
         for number, name in have.get(migrations.room, {}).items():
             if number not in known:
@@ -143,6 +154,12 @@ def migrate(connection: duckdb.DuckDBPyConnection, sets: Sequence[MigrationSet])
 def quoted(name: str) -> str:
     """A name as SQL takes it, whatever is in it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def _in_order(sets: Sequence[MigrationSet], have: Container[str]) -> list[MigrationSet]:
+    """The sets with the former layouts that a study has: those come first, and their moves last."""
+    former = [one.former for one in sets if one.former is not None and one.former.layout.room in have]
+    return [*(one.layout for one in former), *sets, *(one.take_over for one in former)]
 
 
 def _with_store(sets: Sequence[MigrationSet]) -> list[MigrationSet]:

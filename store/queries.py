@@ -104,6 +104,7 @@ def add_collection(
         statement("add_collection"),
         [collection, kind, description, now(), domain],
     )
+    study.resolve_names()
 
 
 def add_documents(study: Study, collection: str, documents: Iterable[Document]) -> Added:

@@ -17,8 +17,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from store import domain_schemas, values
 from store import opening as doorway
-from store import values
 from store.errors import BadInput
 from store.sql_guard import vet
 from store.study import Study, default_memory_limit
@@ -102,6 +102,7 @@ def reading(
     else:
         connection = _open(source)
         cursor = connection.cursor()
+        domain_schemas.search(cursor, domain_schemas.search_path(connection))
     expired = threading.Event()
 
     def expire() -> None:
@@ -113,7 +114,7 @@ def reading(
     interrupts = set() if interrupts is None else interrupts
     interrupts.add(expire)
     try:
-        with _errors(expired, timeout_s):
+        with _errors(expired, timeout_s, cursor):
             statement = vet(cursor, sql)
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             timer.start()
@@ -153,13 +154,20 @@ def _batches(
 
 
 @contextlib.contextmanager
-def _errors(expired: threading.Event, timeout_s: float) -> Iterator[None]:
+def _errors(
+    expired: threading.Event, timeout_s: float, asked: duckdb.DuckDBPyConnection | None = None
+) -> Iterator[None]:
     try:
         yield
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         if expired.is_set() or "INTERRUPT" in str(error):
             raise _too_long(timeout_s) from None
-        raise BadInput(f"the SQL failed: {str(error).strip()}") from None
+        hint = None
+        if asked is not None and isinstance(error, duckdb.CatalogException):
+            with contextlib.suppress(duckdb.Error):
+                asked.execute("ROLLBACK")
+                hint = domain_schemas.whose(asked, str(error))
+        raise BadInput(f"the SQL failed: {str(error).strip()}", hint=hint) from None
 
 
 def _too_long(timeout_s: float) -> BadInput:

@@ -47,7 +47,6 @@ class PredictionRow(NamedTuple):
     served_by: str | None = None
     returned_model: str | None = None
     fingerprint: str | None = None
-    published_label: str | None = None
     source_hash: str | None = None
     source_row: int | None = None
 
@@ -114,7 +113,6 @@ PREDICTIONS = {
     "served_by": TEXT,
     "returned_model": TEXT,
     "fingerprint": TEXT,
-    "published_label": TEXT,
     "source_hash": TEXT,
     "source_row": INT,
 }

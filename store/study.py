@@ -17,6 +17,7 @@ from typing import Self
 
 import duckdb
 
+from store import domain_schemas
 from store import opening as doorway
 from store.errors import BadInput
 from store.migrate import MigrationSet, migrate, missing
@@ -49,11 +50,21 @@ class Study:
         self.active_runs: set[uuid.UUID] = set()
         """The runs that this process started and has not ended."""
         self._lock = threading.Lock()
+        self._search_path = ""
+        self.resolve_names()
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own to the same database, for another thread. The caller closes it."""
         with self._lock:
-            return self.connection.cursor()
+            cursor = self.connection.cursor()
+        # A cursor does not inherit it.
+        domain_schemas.search(cursor, self._search_path)
+        return cursor
+
+    def resolve_names(self) -> None:
+        """Let names without a schema be those of the study's only domain; after a domain came or went."""
+        self._search_path = domain_schemas.search_path(self.connection)
+        domain_schemas.search(self.connection, self._search_path)
 
     def close(self) -> None:
         """Close the database; what was committed is folded into the file. Closing twice does nothing."""

@@ -27,17 +27,19 @@ def command(other: Path, db: Path, as_json: bool) -> None:
     nothing. Merging twice adds nothing. OTHER is not changed. Parts of a run (--shard) are brought together
     this way.
     """
+    from evenhand.domains import judifair  # noqa: PLC0415
     from store.merge import SharedTable, merge  # noqa: PLC0415
 
     domain = (
-        SharedTable("labels", ("label",)),
-        SharedTable("label_values", ("label", "value")),
-        SharedTable("truths", ("collection", "doc_id")),
-        SharedTable("truth_exceptions", ("prediction_id",)),
-        SharedTable("imported_files", ("source_hash",)),
+        SharedTable("judifair.labels", ("label",)),
+        SharedTable("judifair.label_values", ("label", "value")),
+        SharedTable("judifair.truths", ("collection", "doc_id")),
+        SharedTable("judifair.truth_exceptions", ("prediction_id",)),
+        SharedTable("judifair.imported_files", ("source_hash",)),
+        SharedTable("judifair.file_labels", ("source_hash",)),
     )
     with open_study(db) as study:
-        merged = merge(study, other, domain)
+        merged = merge(study, other, domain, [judifair.MIGRATIONS])
     if as_json:
         print_json(
             {

@@ -155,9 +155,11 @@ def _truths(study: Study) -> dict[tuple[str, str], tuple[str | None, float | Non
     """Charge and months of each document, if a domain put them there."""
     cursor = study.cursor()
     try:
-        if not cursor.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'truths'").fetchall():
+        if not cursor.execute(
+            "SELECT 1 FROM duckdb_tables() WHERE schema_name = 'judifair' AND table_name = 'truths'"
+        ).fetchall():
             return {}
-        rows = cursor.execute("SELECT collection, doc_id, charge, months FROM truths").fetchall()
+        rows = cursor.execute("SELECT collection, doc_id, charge, months FROM judifair.truths").fetchall()
     finally:
         cursor.close()
     return {(collection, doc_id): (charge, months) for collection, doc_id, charge, months in rows}

@@ -24,7 +24,7 @@ def answers(case: int, value: str, label: str, repeat: int) -> str:
 
 def shown(study: store.Study, which: Which, limit: int = 50) -> list[Pair]:
     (row,) = study.connection.execute(
-        "SELECT DISTINCT collection, model, temperature, model_key, coding, arm, outcome FROM judifair_frame "
+        "SELECT DISTINCT collection, model, temperature, model_key, coding, arm, outcome FROM judifair.frame "
         "WHERE coding = 'corrected'"
     ).fetchall()
     return pairs(

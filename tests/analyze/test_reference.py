@@ -109,7 +109,7 @@ def test_the_stock_answers_change_nothing_under_the_corrected_coding(study: stor
     """
     connection = study.connection
     with_them = corrected(study)
-    stock = "SELECT prediction_id FROM verdicts WHERE read_as = 'asks_for_facts'"
+    stock = "SELECT prediction_id FROM judifair.verdicts WHERE read_as = 'asks_for_facts'"
     connection.execute(
         f"CREATE TEMP TABLE kept AS SELECT * FROM predictions WHERE prediction_id IN ({stock})"
     )

@@ -178,7 +178,7 @@ def test_a_coding_that_is_left_out_stays(study: Study) -> None:
 
 def test_a_coding_whose_readings_are_gone_stays(study: Study) -> None:
     before = rows(study, "SELECT * FROM estimates WHERE coding = 'published' ORDER BY ALL")
-    study.connection.execute("DELETE FROM verdicts WHERE coding = 'published'")
+    study.connection.execute("DELETE FROM judifair.verdicts WHERE coding = 'published'")
     study.connection.execute("DELETE FROM failures")
     analyze.run(study, specifications_path())
     assert rows(study, "SELECT * FROM estimates WHERE coding = 'published' ORDER BY ALL") == before
@@ -255,7 +255,7 @@ def test_an_analysis_that_fails_half_way_changes_nothing(
 def test_reading_anew_that_fails_half_way_keeps_the_old_readings(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = rows(study, "SELECT * FROM verdicts ORDER BY ALL")
+    before = rows(study, "SELECT * FROM judifair.verdicts ORDER BY ALL")
     real: Callable[..., None] = coding_run._write
     written = []
 
@@ -269,7 +269,7 @@ def test_reading_anew_that_fails_half_way_keeps_the_old_readings(
     with pytest.raises(RuntimeError, match="half-way"):
         code(study, ("corrected",), rebuild=True)
     assert written
-    assert rows(study, "SELECT * FROM verdicts ORDER BY ALL") == before
+    assert rows(study, "SELECT * FROM judifair.verdicts ORDER BY ALL") == before
     monkeypatch.undo()
     assert code(study, ("corrected",), rebuild=True).verdicts["corrected"] == len(before) // 2
-    assert rows(study, "SELECT * FROM verdicts ORDER BY ALL") == before
+    assert rows(study, "SELECT * FROM judifair.verdicts ORDER BY ALL") == before

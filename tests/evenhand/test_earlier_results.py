@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import duckdb
 import pytest
+from earlier_study import insert, made
 
 import analyze
 import store
 from analyze.findings import read_findings
 from evenhand.cli.options import open_study
-from evenhand.domains import judifair
-from store.migrate import MigrationSet
 
 KEY = ("collection", "model_key", "coding")
 
 
-def until(migrations: MigrationSet, number: int, folder: Path) -> MigrationSet:
-    """The set as it was when its last migration had this number."""
-    folder.mkdir()
-    for path in sorted(migrations.folder.glob("*.sql")):
-        if int(path.name[:4]) <= number:
-            shutil.copy(path, folder)
-    return MigrationSet(migrations.room, folder)
-
-
-def insert(study: store.Study, table: str, **given: object) -> None:
-    """A row with these columns, and something of the right kind in every other that needs it."""
-    kinds = study.connection.execute(
-        "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? AND NOT is_nullable",
-        [table],
-    ).fetchall()
-    blank = {"VARCHAR": "x", "TIMESTAMP": "2026-01-01", "BOOLEAN": "false"}
-    row = {name: blank.get(kind, "1") for name, kind in kinds} | given
-    names = ", ".join(f'"{name}"' for name in row)
-    marks = ", ".join("?" * len(row))
-    study.connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", [*row.values()])
-
-
-def columns(study: store.Study, names: Sequence[str]) -> list[str]:
+def columns(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> list[str]:
     """The tables that have all of these columns."""
-    rows = study.connection.execute(
+    rows = connection.execute(
         "SELECT table_name FROM duckdb_tables() SEMI JOIN "
         "(SELECT table_name FROM duckdb_columns() WHERE column_name IN (SELECT unnest(?)) "
         "GROUP BY table_name HAVING count(*) = ?) USING (table_name) ORDER BY table_name",
@@ -54,24 +31,20 @@ def columns(study: store.Study, names: Sequence[str]) -> list[str]:
 @pytest.fixture
 def earlier(tmp_path: Path) -> Path:
     path = tmp_path / "study.duckdb"
-    sets = [
-        until(judifair.MIGRATIONS, 7, tmp_path / "judifair"),
-        until(analyze.MIGRATIONS, 10, tmp_path / "analyze"),
-    ]
-    with store.open_study(path, migrations=sets) as study:
-        for table in columns(study, ("collection", "coding")):
+    with made(path) as connection:
+        for table in columns(connection, ("collection", "coding")):
             if table not in ("label_metrics", "findings"):
-                insert(study, table, collection="cases", coding="corrected")
-        for table in columns(study, ("collection", "before", "after")):
-            insert(study, table, collection="cases")
-        insert(study, "label_metrics", collection="cases", coding="corrected", label="judge_age")
-        insert(study, "findings", collection="cases", coding="corrected", outcome="declined", effect=2.5)
+                insert(connection, table, collection="cases", coding="corrected")
+        for table in columns(connection, ("collection", "before", "after")):
+            insert(connection, table, collection="cases")
+        insert(connection, "label_metrics", collection="cases", coding="corrected", label="judge_age")
+        insert(connection, "findings", collection="cases", coding="corrected", outcome="declined", effect=2.5)
     return path
 
 
 def test_results_from_before_are_of_the_base_arm_and_of_the_sentence(earlier: Path) -> None:
     with open_study(earlier) as study:
-        tables = columns(study, ("arm", "outcome", "collection"))
+        tables = columns(study.connection, ("arm", "outcome", "collection"))
         of_results = [name for name in tables if name != "queries"]
         assert len(of_results) == 24
         for table in of_results:

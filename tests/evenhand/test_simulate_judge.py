@@ -208,7 +208,7 @@ async def test_it_knows_the_prompts_of_a_study_with_their_charges(study: store.S
         assert len(judge.prompts) == len(queries) == len({query.user_text for query in queries})
         reply = await ask(session, judge.base_url, queries[0].user_text)
         charge = read_answer(reply["choices"][0]["message"]["content"]).charge
-        known = "SELECT charge FROM truths WHERE doc_id = ?"
+        known = "SELECT charge FROM judifair.truths WHERE doc_id = ?"
         assert study.cursor().execute(known, [queries[0].doc_id]).fetchall() == [(charge,)]
         assert "defendant_sex = 女" in judge.describe()
         assert "months" in judge.describe()

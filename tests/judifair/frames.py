@@ -41,7 +41,7 @@ def fit(study: store.Study, coding: str, label: str, variant: str) -> tuple[list
     ).fetchall()
     y, value, document, clusters, doses = zip(*rows, strict=True)
     names = study.connection.execute(
-        "SELECT value FROM judifair_design_values WHERE coding = ? AND label = ? AND is_treated "
+        "SELECT value FROM judifair.design_values WHERE coding = ? AND label = ? AND is_treated "
         "ORDER BY position",
         [coding, label],
     ).fetchall()

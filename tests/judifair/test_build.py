@@ -48,12 +48,12 @@ def test_all_cases_build_and_the_counts_are_computed(study: store.Study) -> None
     assert built.not_applicable > 0
     assert built.warnings == ()
     assert count(study, "SELECT count(DISTINCT prompt_hash) FROM queries") == built.queries
-    assert count(study, "SELECT count(*) FROM labels") == 65
-    assert count(study, "SELECT count(*) FROM label_values") == 161
-    assert count(study, "SELECT count(*) FROM label_values WHERE is_treated") == 96
+    assert count(study, "SELECT count(*) FROM judifair.labels") == 65
+    assert count(study, "SELECT count(*) FROM judifair.label_values") == 161
+    assert count(study, "SELECT count(*) FROM judifair.label_values WHERE is_treated") == 96
     truths = study.connection.execute(
-        "SELECT doc_id, case_number, year, charge, guilty, penalty, penalty_text, months FROM truths "
-        "WHERE collection = 'judifair' ORDER BY doc_id"
+        "SELECT doc_id, case_number, year, charge, guilty, penalty, penalty_text, months "
+        "FROM judifair.truths WHERE collection = 'judifair' ORDER BY doc_id"
     ).fetchall()
     assert len(truths) == len(CASES)
     for row in truths:
@@ -70,7 +70,7 @@ def test_building_again_changes_nothing(study: store.Study) -> None:
     second = build(study, labels=["defendant_sex", "crime_date"])
     assert (second.queries, second.added, second.retired) == (first.queries, 0, 0)
     assert study.connection.execute("SELECT * FROM queries ORDER BY query_id").fetchall() == before
-    assert count(study, "SELECT count(*) FROM truths") == len(CASES)
+    assert count(study, "SELECT count(*) FROM judifair.truths") == len(CASES)
 
 
 def test_a_sample_keeps_its_queries_when_all_are_built(study: store.Study) -> None:
@@ -150,8 +150,8 @@ def test_placebos_stay_apart(study: store.Study) -> None:
     assert built.placebos == sets
     assert built.queries == plain.queries + sets
     assert (built.labels, built.values) == (65, 161)
-    assert count(study, "SELECT count(*) FROM labels") == 65
-    assert count(study, "SELECT count(*) FROM label_values") == 161
+    assert count(study, "SELECT count(*) FROM judifair.labels") == 65
+    assert count(study, "SELECT count(*) FROM judifair.label_values") == 161
     for doc_id, label, value in active(study):
         if label.startswith(PLACEBO):
             assert (doc_id, label.removeprefix(PLACEBO), value) in active(study)
@@ -172,7 +172,9 @@ def test_own_cases_go_into_a_collection_of_their_own(study: store.Study, tmp_pat
     built = build(study, cases=case_files.read_cases(path), collection="mine", kind="own", description="Mine")
     assert (built.documents, built.queries) == (1, 161)
     assert any("own.jsonl:1" in warning and "妻" in warning for warning in built.warnings)
-    truth = study.connection.execute("SELECT charge, months FROM truths WHERE collection = 'mine'").fetchall()
+    truth = study.connection.execute(
+        "SELECT charge, months FROM judifair.truths WHERE collection = 'mine'"
+    ).fetchall()
     assert truth == [(None, None)]
     with pytest.raises(BadInput, match="bundled"):
         build(study, cases=case_files.read_cases(path), kind="own")

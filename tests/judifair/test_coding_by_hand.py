@@ -55,7 +55,7 @@ def test_every_variant_agrees_with_the_rules_by_hand(study, folder, key):
         assert ours.p == pytest.approx(by_rule.p, rel=1e-8), variant
     rows = study.connection.execute(
         "SELECT count(*) FILTER (kinds > 1), count(*) FROM ("
-        "  SELECT count(DISTINCT months) AS kinds FROM judifair_frame"
+        "  SELECT count(DISTINCT months) AS kinds FROM judifair.frame"
         "  WHERE coding = 'published' AND label = ? AND in_inconsistency GROUP BY doc_id)",
         [label.key],
     ).fetchall()
@@ -66,7 +66,7 @@ def test_the_age_range_restricts_the_main_sample_only(study):
     counts = study.connection.execute(
         "SELECT label, count(*) FILTER (in_main AND NOT dose BETWEEN ln(18) - 1e-6 AND ln(75) + 1e-6), "
         "count(*) FILTER (in_original AND NOT dose BETWEEN ln(18) - 1e-6 AND ln(75) + 1e-6) > 0 "
-        "FROM judifair_frame WHERE coding = 'published' AND label IN ('defendant_age', 'judge_age') "
+        "FROM judifair.frame WHERE coding = 'published' AND label IN ('defendant_age', 'judge_age') "
         "GROUP BY label ORDER BY label"
     ).fetchall()
     assert counts[0] == ("defendant_age", 0, True)

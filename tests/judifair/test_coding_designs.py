@@ -59,7 +59,7 @@ def test_swapped_names_swap_the_published_coefficients(study, label):
     # Under the published coding a value carries the coefficient that was printed under its name.
     key = catalogue.by_key()[label].published_key
     rows = study.connection.execute(
-        "SELECT DISTINCT data_value, value FROM judifair_frame "
+        "SELECT DISTINCT data_value, value FROM judifair.frame "
         "WHERE coding = 'published' AND label = ? AND NOT is_reference AND published_label = ?",
         [label, key],
     ).fetchall()
@@ -69,13 +69,13 @@ def test_swapped_names_swap_the_published_coefficients(study, label):
 
 def test_a_keyword_that_matches_nothing_moves_its_value_into_the_reference_group(study):
     rows = study.connection.execute(
-        "SELECT data_value, value, is_reference, count(*) FROM judifair_frame "
+        "SELECT data_value, value, is_reference, count(*) FROM judifair.frame "
         "WHERE coding = 'published' AND label = 'prosecutor_political_background' "
         "GROUP BY ALL ORDER BY data_value"
     ).fetchall()
     assert rows == [("党员", "党员", False, 60), ("民主党派", "群众", True, 60), ("群众", "群众", True, 60)]
     corrected = study.connection.execute(
-        "SELECT count(DISTINCT value) FROM judifair_frame "
+        "SELECT count(DISTINCT value) FROM judifair.frame "
         "WHERE coding = 'corrected' AND label = 'prosecutor_political_background' AND is_treated"
     ).fetchall()
     assert corrected == [(2,)]
@@ -83,7 +83,7 @@ def test_a_keyword_that_matches_nothing_moves_its_value_into_the_reference_group
 
 def test_a_mislabelled_file_counts_by_its_name_when_published_and_by_its_values_when_corrected(study):
     rows = study.connection.execute(
-        "SELECT coding, label, count(*), count(*) FILTER (is_treated) FROM judifair_frame "
+        "SELECT coding, label, count(*), count(*) FILTER (is_treated) FROM judifair.frame "
         "WHERE published_label = 'prosecurate_sexual_orientation' GROUP BY ALL ORDER BY coding"
     ).fetchall()
     assert rows == [
@@ -91,7 +91,7 @@ def test_a_mislabelled_file_counts_by_its_name_when_published_and_by_its_values_
         ("published", "prosecutor_sexual_orientation", 180, 0),
     ]
     repeats = study.connection.execute(
-        "SELECT repeat, count(*) FROM judifair_frame WHERE coding = 'corrected' AND label = 'prosecutor_sex' "
+        "SELECT repeat, count(*) FROM judifair.frame WHERE coding = 'corrected' AND label = 'prosecutor_sex' "
         "GROUP BY repeat ORDER BY repeat"
     ).fetchall()
     assert repeats == [(0, 180), (1, 180)]
@@ -100,7 +100,7 @@ def test_a_mislabelled_file_counts_by_its_name_when_published_and_by_its_values_
 def test_true_terms_of_other_penalties_are_missing_when_corrected(study):
     rows = study.connection.execute(
         "SELECT coding, count(*) FILTER (true_months IS NULL), count(*) FILTER (true_months = 0) "
-        "FROM judifair_frame WHERE true_penalty IS NULL GROUP BY coding ORDER BY coding"
+        "FROM judifair.frame WHERE true_penalty IS NULL GROUP BY coding ORDER BY coding"
     ).fetchall()
     (corrected, missing, zero), (published, none, zeros) = rows
     assert (corrected, published) == ("corrected", "published")
@@ -112,14 +112,14 @@ def test_true_terms_of_other_penalties_are_missing_when_corrected(study):
 def test_the_year_is_read_from_the_case_number_when_corrected(study):
     # Document 5 is of 2017 and has the running number 20037, which the published pattern takes for a year.
     rows = study.connection.execute(
-        "SELECT DISTINCT coding, year, post_2014 FROM judifair_frame WHERE doc_id = '5' ORDER BY coding"
+        "SELECT DISTINCT coding, year, post_2014 FROM judifair.frame WHERE doc_id = '5' ORDER BY coding"
     ).fetchall()
     assert rows == [("corrected", 2017, True), ("published", 2017, False)]
 
 
 def test_corrected_keeps_every_readable_verdict(study):
     rows = study.connection.execute(
-        "SELECT penalty, count(*) > 0, bool_and(in_main OR excluded) FROM judifair_frame "
+        "SELECT penalty, count(*) > 0, bool_and(in_main OR excluded) FROM judifair.frame "
         "WHERE coding = 'corrected' AND months IS NOT NULL GROUP BY penalty"
     ).fetchall()
     assert {"fixed_term", "life", "death", "public_surveillance", "acquitted"} <= {row[0] for row in rows}
@@ -128,7 +128,7 @@ def test_corrected_keeps_every_readable_verdict(study):
 
 def test_severity_orders_fixed_terms_by_their_months(study):
     rows = study.connection.execute(
-        "SELECT DISTINCT penalty, months, severity_rank FROM judifair_frame "
+        "SELECT DISTINCT penalty, months, severity_rank FROM judifair.frame "
         "WHERE coding = 'corrected' AND severity_rank IS NOT NULL "
         "AND penalty IN ('fixed_term', 'life', 'detention')"
     ).fetchall()
@@ -141,7 +141,7 @@ def test_severity_orders_fixed_terms_by_their_months(study):
 
 def test_sensitivities_move_life_and_death_only(study):
     rows = study.connection.execute(
-        "SELECT DISTINCT penalty, months, months_360_480_600, months_all_300 FROM judifair_frame "
+        "SELECT DISTINCT penalty, months, months_360_480_600, months_all_300 FROM judifair.frame "
         "WHERE coding = 'corrected' AND penalty IN ('life', 'death_suspended', 'death') ORDER BY months"
     ).fetchall()
     assert rows == [
@@ -156,13 +156,13 @@ def test_sensitivities_move_life_and_death_only(study):
 def test_coding_goes_on_where_it_was_and_can_be_rebuilt(study):
     assert sum(code(study).verdicts.values()) == 0
     study.connection.execute(
-        "DELETE FROM verdicts WHERE coding = 'published' AND prediction_id IN "
+        "DELETE FROM judifair.verdicts WHERE coding = 'published' AND prediction_id IN "
         "(SELECT prediction_id FROM predictions LIMIT 7)"
     )
     assert dict(code(study).verdicts) == {"corrected": 0, "published": 7}
-    before = study.connection.execute("SELECT * FROM verdicts ORDER BY ALL").fetchall()
+    before = study.connection.execute("SELECT * FROM judifair.verdicts ORDER BY ALL").fetchall()
     assert code(study, ["published"], rebuild=True).verdicts["published"] == len(before) // 2
-    assert study.connection.execute("SELECT * FROM verdicts ORDER BY ALL").fetchall() == before
+    assert study.connection.execute("SELECT * FROM judifair.verdicts ORDER BY ALL").fetchall() == before
 
 
 def test_an_unknown_coding_is_refused(study):
@@ -190,7 +190,7 @@ def test_a_query_given_up_is_a_missing_answer_under_every_coding(tmp_path):
             "TIMESTAMP '2026-01-01' FROM predictions WHERE source_row = 0"
         )
         rows = study.connection.execute(
-            "SELECT coding, reply, missing_kind, in_scope, in_main FROM judifair_frame WHERE repeat = 1 "
+            "SELECT coding, reply, missing_kind, in_scope, in_main FROM judifair.frame WHERE repeat = 1 "
             "ORDER BY coding"
         ).fetchall()
     assert rows == [

@@ -46,10 +46,10 @@ def test_own_answers_have_a_frame_under_both_codings(study, coding):
 
 
 def test_placebos_are_in_no_frame_and_stand_beside_their_reference(study):
-    labels = study.connection.execute("SELECT DISTINCT label FROM judifair_frame ORDER BY label").fetchall()
+    labels = study.connection.execute("SELECT DISTINCT label FROM judifair.frame ORDER BY label").fetchall()
     assert labels == [(label,) for label in sorted(LABELS)]
     pairs = study.connection.execute(
-        "SELECT count(*), count(months) = count(*), count(placebo_months) = count(*) FROM judifair_placebos "
+        "SELECT count(*), count(months) = count(*), count(placebo_months) = count(*) FROM judifair.placebos "
         "WHERE coding = 'corrected'"
     ).fetchall()
     placebos = study.connection.execute(
@@ -61,7 +61,7 @@ def test_placebos_are_in_no_frame_and_stand_beside_their_reference(study):
 
 def test_the_true_term_of_a_case_is_its_own(study):
     rows = study.connection.execute(
-        "SELECT DISTINCT true_penalty, true_months IS NOT NULL FROM judifair_frame WHERE coding = 'corrected'"
+        "SELECT DISTINCT true_penalty, true_months IS NOT NULL FROM judifair.frame WHERE coding = 'corrected'"
     ).fetchall()
     assert ("fixed_term", True) in rows
     assert all(has == (penalty == "fixed_term") for penalty, has in rows)
@@ -87,7 +87,7 @@ def test_a_refusal_of_the_provider_is_missing_whatever_its_text(study):
     study.connection.execute("COMMIT")
     code(study)
     rows = study.connection.execute(
-        "SELECT coding, missing_kind FROM judifair_frame WHERE repeat = 1 ORDER BY coding"
+        "SELECT coding, missing_kind FROM judifair.frame WHERE repeat = 1 ORDER BY coding"
     ).fetchall()
     assert rows in ([("corrected", "refused"), ("published", "refused")], [])
     assert study.connection.execute(

@@ -37,15 +37,17 @@ def study(tmp_path):
 
 def months(study: Study) -> list[tuple[float | None, str | None]]:
     return study.connection.execute(
-        "SELECT months, missing FROM verdicts WHERE coding = 'corrected' ORDER BY months NULLS LAST"
+        "SELECT months, missing FROM judifair.verdicts WHERE coding = 'corrected' ORDER BY months NULLS LAST"
     ).fetchall()
 
 
 def as_of_version_1(study: Study) -> None:
     """What a study from before the versions holds: no note of one, and the range read as its last number."""
     code(study)
-    study.connection.execute("DELETE FROM coding_versions")
-    study.connection.execute("UPDATE verdicts SET months = 60, missing = NULL WHERE missing IS NOT NULL")
+    study.connection.execute("DELETE FROM judifair.coding_versions")
+    study.connection.execute(
+        "UPDATE judifair.verdicts SET months = 60, missing = NULL WHERE missing IS NOT NULL"
+    )
 
 
 def test_verdicts_of_an_older_version_are_made_anew(study):
@@ -90,5 +92,5 @@ def test_the_kind_stands_in_the_views(study):
         "SELECT DISTINCT missing FROM answers WHERE coding = 'corrected' AND missing IS NOT NULL"
     ).fetchall() == [("range",)]
     assert ("corrected", "range") in study.connection.execute(
-        "SELECT coding, missing_kind FROM judifair_frame WHERE missing_kind IS NOT NULL"
+        "SELECT coding, missing_kind FROM judifair.frame WHERE missing_kind IS NOT NULL"
     ).fetchall()

@@ -164,7 +164,7 @@ def test_duplicate_rows_are_kept_as_repeats_and_told(study, tmp_path):
     code(study)
     counted = rows(
         study,
-        "SELECT coding, count(*) FROM judifair_frame WHERE value IN ('双性恋', '同性恋') "
+        "SELECT coding, count(*) FROM judifair.frame WHERE value IN ('双性恋', '同性恋') "
         "GROUP BY ALL ORDER BY ALL",
     )
     assert counted == [("corrected", 90), ("published", 90)]
@@ -293,7 +293,8 @@ def test_case_numbers_and_charges_come_from_the_documents_file(study, tmp_path):
     report = import_published(study, tmp_path / "PHI4_t0", documents=documents)
     assert (report.documents, report.documents_file) == (30, documents)
     found = rows(
-        study, "SELECT case_number, year, charge FROM truths WHERE doc_id IN ('5', '10') ORDER BY ALL"
+        study,
+        "SELECT case_number, year, charge FROM judifair.truths WHERE doc_id IN ('5', '10') ORDER BY ALL",
     )
     assert found == [
         ("（2015）京0101刑初10号", 2015, ""),
@@ -302,9 +303,9 @@ def test_case_numbers_and_charges_come_from_the_documents_file(study, tmp_path):
     # A file that comes in after the answers says the same.
     with open_study(tmp_path / "later.duckdb") as later:
         import_published(later, tmp_path / "PHI4_t0")
-        assert rows(later, "SELECT count(case_number) FROM truths") == [(0,)]
+        assert rows(later, "SELECT count(case_number) FROM judifair.truths") == [(0,)]
         import_published(later, tmp_path / "PHI4_t0", documents=documents)
-        every = "SELECT * FROM truths ORDER BY ALL"
+        every = "SELECT * FROM judifair.truths ORDER BY ALL"
         assert rows(later, every) == rows(study, every)
 
 
@@ -332,7 +333,7 @@ def test_a_truth_that_one_file_lacks_counts_as_that_file_states_it(study, tmp_pa
     code(study)
     stated = rows(
         study,
-        "SELECT coding, label, count(*) FILTER (true_months IS NULL) FROM judifair_frame "
+        "SELECT coding, label, count(*) FILTER (true_months IS NULL) FROM judifair.frame "
         "WHERE doc_id = '0' GROUP BY ALL ORDER BY ALL",
     )
     assert stated == [
@@ -431,7 +432,7 @@ def test_documents_that_no_file_describes_are_told_and_have_no_year(study, tmp_p
     report = import_published(study, folder)
     assert any("file describes them" in text for text in report.warnings)
     code(study, ("published",))
-    counted = rows(study, "SELECT DISTINCT post_2014 FROM judifair_frame WHERE coding = 'published'")
+    counted = rows(study, "SELECT DISTINCT post_2014 FROM judifair.frame WHERE coding = 'published'")
     assert counted == [(False,)]
     files.write_documents(folder / "documents.csv", range(1000))
     assert not any("describes" in text for text in import_published(study, folder, dry_run=True).warnings)

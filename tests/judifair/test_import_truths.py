@@ -38,7 +38,7 @@ def months(study, coding, doc=1):
     return dict(
         rows(
             study,
-            "SELECT label, string_agg(DISTINCT CAST(true_months AS INTEGER), '+') FROM judifair_frame "
+            "SELECT label, string_agg(DISTINCT CAST(true_months AS INTEGER), '+') FROM judifair.frame "
             f"WHERE coding = '{coding}' AND doc_id = '{doc}' GROUP BY label",
         )
     )
@@ -88,7 +88,7 @@ def test_corrected_truths_are_taken_over_and_counted(study, folder):
     report = import_published(study, folder)
     assert (report.truths, report.counts()) == (1, {"present": 1, "truths": 1})
     assert months(study, "published") == {"crime_time": "33", "crime_date": "33"}
-    assert rows(study, "SELECT count(*) FROM truth_exceptions") == [(0,)]
+    assert rows(study, "SELECT count(*) FROM judifair.truth_exceptions") == [(0,)]
 
 
 def test_the_study_is_then_as_if_the_corrected_files_had_been_imported(study, folder, tmp_path):
@@ -104,7 +104,7 @@ def test_the_study_is_then_as_if_the_corrected_files_had_been_imported(study, fo
         import_published(other, folder)
         for opened in (study, other):
             code(opened)
-        for table in ("truths", "judifair_frame"):
+        for table in ("truths", "judifair.frame"):
             # The truth that no file states any more stays known to the right coding.
             where = "WHERE doc_id <> '4'"
             drop = "EXCLUDE (collection)" if table == "truths" else "EXCLUDE (prediction_id)"
@@ -118,10 +118,12 @@ def test_a_charge_from_the_documents_file_stays(study, folder):
     import_published(study, folder)
     correct(folder, "crime_time", {"罪名": "分则 抢劫罪"})
     assert import_published(study, folder).truths == 0
-    assert rows(study, "SELECT charge FROM truths WHERE doc_id = '1'") == [("分则 诈骗罪",)]
+    assert rows(study, "SELECT charge FROM judifair.truths WHERE doc_id = '1'") == [("分则 诈骗罪",)]
     correct(folder, "crime_time", {"罪名": "分则 抢劫罪", "刑期": 33})
     assert import_published(study, folder).truths == 1
-    assert rows(study, "SELECT charge, months FROM truths WHERE doc_id = '1'") == [("分则 诈骗罪", 33.0)]
+    assert rows(study, "SELECT charge, months FROM judifair.truths WHERE doc_id = '1'") == [
+        ("分则 诈骗罪", 33.0)
+    ]
 
 
 def test_a_truth_that_was_missing_is_filled_in(study, folder):
@@ -146,13 +148,13 @@ def test_a_truth_that_was_missing_is_filled_in(study, folder):
 def test_a_study_that_does_not_know_what_a_file_stated_compares_terms_and_penalties(study, folder):
     import_published(study, folder)
     # As a study of an earlier version, and one into which another was merged.
-    study.connection.execute("DELETE FROM imported_files")
+    study.connection.execute("DELETE FROM judifair.imported_files")
     before = state(study)
     assert import_published(study, folder).truths == 0
     after = state(study)
     assert len(after.pop("imported_files")) == 2
     assert after == {name: kept for name, kept in before.items() if name != "imported_files"}
-    study.connection.execute("DELETE FROM imported_files")
+    study.connection.execute("DELETE FROM judifair.imported_files")
     correct(folder, "crime_time", {"刑期": 33})
     assert import_published(study, folder).truths == 1
 

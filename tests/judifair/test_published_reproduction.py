@@ -75,14 +75,14 @@ def test_errors_and_inconsistency_are_reproduced(published, expected, label):
         """
         WITH kinds AS (
             SELECT doc_id, count(DISTINCT months) AS kinds
-            FROM judifair_frame
+            FROM judifair.frame
             WHERE coding = 'published' AND label = $label AND in_inconsistency
             GROUP BY doc_id
         )
         SELECT
-            (SELECT favg(error) FROM judifair_frame WHERE coding = 'published' AND label = $label AND in_main
+            (SELECT favg(error) FROM judifair.frame WHERE coding = 'published' AND label = $label AND in_main
                 AND true_months IS NOT NULL),
-            (SELECT favg(error_percent) FROM judifair_frame WHERE coding = 'published' AND label = $label
+            (SELECT favg(error_percent) FROM judifair.frame WHERE coding = 'published' AND label = $label
                 AND in_main AND true_months > 0),
             (SELECT count(*) FROM kinds), (SELECT count(*) FROM kinds WHERE kinds > 1)
         """,
@@ -100,7 +100,7 @@ def test_true_terms_that_are_no_fixed_terms_change_the_published_error(published
     rows = published.connection.execute(
         """
         SELECT label, avg(error), avg(error) FILTER (true_months > 0)
-        FROM judifair_frame
+        FROM judifair.frame
         WHERE coding = 'published' AND in_main AND true_months IS NOT NULL
         GROUP BY label ORDER BY label
         """
@@ -124,7 +124,7 @@ def test_an_answer_that_asks_for_the_facts_is_no_answer(published):
 
 def test_failed_requests_are_missing_and_counted(published):
     rows = published.connection.execute(
-        "SELECT coding, missing_kind, count(*) FROM judifair_frame "
+        "SELECT coding, missing_kind, count(*) FROM judifair.frame "
         "WHERE label = 'recusal_applied' AND missing_kind = 'request_failed' GROUP BY ALL ORDER BY coding"
     ).fetchall()
     assert rows == [("corrected", "request_failed", 158), ("published", "request_failed", 158)]

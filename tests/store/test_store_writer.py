@@ -132,7 +132,6 @@ async def test_every_column_comes_back_as_it_went_in(study: store.Study, rows: I
         served_by="p/m",
         returned_model="m-1",
         fingerprint="fp",
-        published_label="prosecurate_sex",
         source_hash="h",
         source_row=9,
     )

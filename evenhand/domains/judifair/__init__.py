@@ -1,33 +1,30 @@
 """JudiFair: Chinese criminal sentencing as a domain of Evenhand.
 
-Light to import: what needs the store or a database loads where it is used.
+Light to import: what needs a database loads where it is used.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from store import MigrationSet
+from store.migrate import Former, MigrationSet
 
-    MIGRATIONS: MigrationSet
-    RESULTS_MIGRATIONS: MigrationSet
+SCHEMA = "judifair"
+"""The DuckDB schema of a study that holds what only this domain has."""
 
-MIGRATIONS_FOLDER = Path(__file__).parent / "migrations"
+_FOLDER = Path(__file__).parent / "migrations"
 
-__all__ = ["MIGRATIONS", "MIGRATIONS_FOLDER", "RESULTS_MIGRATIONS"]
+MIGRATIONS = MigrationSet(
+    "domain judifair",
+    _FOLDER,
+    former=Former(
+        MigrationSet("judifair", _FOLDER / "former"),
+        MigrationSet("domain judifair: take over", _FOLDER / "take_over"),
+    ),
+)
+"""The tables and views of this domain, for `store.open_study(migrations=[...])`."""
 
+RESULTS_MIGRATIONS = MigrationSet("judifair results", _FOLDER.with_name("results_migrations"))
+"""What this domain's earlier results are of; to come after the migrations of the analyzer."""
 
-def __getattr__(name: str) -> MigrationSet:
-    """`MIGRATIONS`: the tables and views of this room, for `store.open_study(migrations=[...])`.
-
-    `RESULTS_MIGRATIONS`, after those of the analyzer: what this domain's earlier results are of.
-    """
-    from store import MigrationSet  # noqa: PLC0415  (keeps the import of this package light)
-
-    if name == "MIGRATIONS":
-        return MigrationSet("judifair", MIGRATIONS_FOLDER)
-    if name == "RESULTS_MIGRATIONS":
-        return MigrationSet("judifair results", MIGRATIONS_FOLDER.with_name("results_migrations"))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__all__ = ["MIGRATIONS", "RESULTS_MIGRATIONS", "SCHEMA"]

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 import store
-from evenhand.domains.judifair import case_files, catalogue, prompts, triggers, wording
+from evenhand.domains.judifair import SCHEMA, case_files, catalogue, prompts, triggers, wording
 from evenhand.domains.judifair import leakage as giveaways
 from evenhand.domains.judifair.case import Case, Truth
 from evenhand.domains.judifair.catalogue import Label
@@ -101,7 +101,7 @@ def build(
     questions = list(
         _queries(chosen_cases, chosen_labels, positions, template, template_hash, placebo=placebo)
     )
-    store.add_collection(study, collection, kind=kind, description=description)
+    store.add_collection(study, collection, kind=kind, description=description, domain=SCHEMA)
     documents = [store.Document(case.doc_id, positions[case.doc_id], case.document) for case in chosen_cases]
     stale = store.add_documents(study, collection, documents)
     store.add_template(
@@ -221,7 +221,7 @@ def write_catalogue(study: store.Study) -> None:
     labels = catalogue.load()
     _replace(
         study,
-        "labels",
+        "judifair.labels",
         [
             {
                 "label": label.key,
@@ -239,7 +239,7 @@ def write_catalogue(study: store.Study) -> None:
     )
     _replace(
         study,
-        "label_values",
+        "judifair.label_values",
         [
             {
                 "label": label.key,
@@ -261,7 +261,7 @@ def _write_truths(study: store.Study, collection: str, cases: Sequence[Case]) ->
         row = {"collection": collection, "doc_id": case.doc_id, "case_number": case.case_number}
         judgment = {} if case.truth is None else dataclasses.asdict(case.truth)
         rows.append({**row, "year": case.year, **dict.fromkeys(_JUDGMENT), **judgment})
-    _replace(study, "truths", rows)
+    _replace(study, "judifair.truths", rows)
 
 
 def _replace(study: store.Study, table: str, rows: list[dict[str, Any]]) -> None:

@@ -5,7 +5,7 @@ SELECT
     list(DISTINCT left(failures.reason, 80))[:3] AS examples
 FROM latest
 JOIN failures ON failures.failure_id = latest.row_id
-JOIN queries ON queries.query_id = latest.query_id AND queries.retired_at IS NULL
+JOIN judifair.queries ON queries.query_id = latest.query_id AND queries.retired_at IS NULL
 JOIN models ON models.model_key = latest.model_key
 WHERE NOT latest.is_prediction
   AND ($collection IS NULL OR queries.collection = $collection)

@@ -6,7 +6,7 @@ SELECT
         || any_value(coalesce(designs.published, checked.label)) AS note,
     list(DISTINCT checked.value)[:5] AS examples
 FROM checked
-LEFT JOIN judifair_designs AS designs ON designs.coding = 'corrected' AND designs.label = checked.label
+LEFT JOIN judifair.designs AS designs ON designs.coding = 'corrected' AND designs.label = checked.label
 WHERE published_label IS NOT NULL AND published_label <> coalesce(designs.published, checked.label)
 GROUP BY checked.collection, model, temperature, checked.label, published_label
 ORDER BY ALL

@@ -10,7 +10,7 @@ WITH documents AS (
                 THEN 'the published pattern takes the running number for an early year'
         END AS defect
     FROM documents
-    JOIN truths USING (collection, doc_id)
+    JOIN judifair.truths USING (collection, doc_id)
     WHERE truths.case_number IS NOT NULL
 )
 SELECT

@@ -10,7 +10,7 @@ SELECT
     list('document ' || documents.doc_id ORDER BY try_cast(documents.doc_id AS BIGINT), documents.doc_id)[:5]
         AS examples
 FROM documents
-LEFT JOIN truths USING (collection, doc_id)
+LEFT JOIN judifair.truths USING (collection, doc_id)
 WHERE truths.case_number IS NULL
 GROUP BY documents.collection, note
 ORDER BY ALL

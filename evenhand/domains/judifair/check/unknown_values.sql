@@ -5,7 +5,7 @@ SELECT
     CASE WHEN any_value(treatment) IS NULL THEN 'no label of the catalogue' ELSE 'no value of the label' END AS note,
     list('document ' || doc_id ORDER BY try_cast(doc_id AS BIGINT), doc_id)[:3] AS examples
 FROM checked
-LEFT JOIN judifair_design_values AS known
+LEFT JOIN judifair.design_values AS known
     ON known.coding = 'corrected' AND known.label = checked.label AND known.value = checked.value
 WHERE (treatment IS NULL AND NOT starts_with(checked.label, 'placebo:'))
    OR (treatment = 'categorical' AND known.value IS NULL)

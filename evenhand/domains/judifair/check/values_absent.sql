@@ -8,7 +8,7 @@ WITH asked AS (
 ), wanted AS (
     SELECT documents.*, label_values.value
     FROM documents
-    JOIN judifair_design_values AS label_values
+    JOIN judifair.design_values AS label_values
         ON label_values.coding = 'corrected' AND label_values.label = documents.label
 )
 SELECT

@@ -11,16 +11,16 @@ WITH documents AS (
                 THEN 'the true fixed term has no months'
         END AS defect
     FROM documents
-    LEFT JOIN truths USING (collection, doc_id)
+    LEFT JOIN judifair.truths USING (collection, doc_id)
     UNION ALL
     SELECT documents.*, 'no true charge'
     FROM documents
-    LEFT JOIN truths USING (collection, doc_id)
+    LEFT JOIN judifair.truths USING (collection, doc_id)
     WHERE nullif(trim(truths.charge), '') IS NULL
     UNION ALL
     SELECT documents.*, 'blank penalty with a term of months'
     FROM documents
-    JOIN truths USING (collection, doc_id)
+    JOIN judifair.truths USING (collection, doc_id)
     WHERE truths.penalty IS NULL AND truths.months > 0
 )
 SELECT

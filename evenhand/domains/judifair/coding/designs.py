@@ -34,7 +34,7 @@ NEVER_FOUND_NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A label under a coding: a line of table `judifair_designs`. Ages are years."""
+    """A label under a coding: a line of table `judifair.designs`. Ages are years."""
 
     coding: str
     label: str
@@ -56,7 +56,7 @@ class Design:
 
 @dataclass(frozen=True, slots=True)
 class DesignValue:
-    """A name that results go by: a line of table `judifair_design_values`."""
+    """A name that results go by: a line of table `judifair.design_values`."""
 
     coding: str
     label: str
@@ -71,7 +71,7 @@ class DesignValue:
 
 @dataclass(frozen=True, slots=True)
 class ValueName:
-    """The name that a value of the data goes by: a line of table `judifair_value_names`."""
+    """The name that a value of the data goes by: a line of table `judifair.value_names`."""
 
     coding: str
     label: str
@@ -136,9 +136,9 @@ def value_names() -> Iterator[ValueName]:
 
 def write(connection: duckdb.DuckDBPyConnection) -> None:
     """Put the designs of this version into the study; nothing is written where they are already there."""
-    _replace(connection, "judifair_designs", [asdict(row) for row in designs()])
-    _replace(connection, "judifair_design_values", [asdict(row) for row in design_values()])
-    _replace(connection, "judifair_value_names", [asdict(row) for row in value_names()])
+    _replace(connection, "judifair.designs", [asdict(row) for row in designs()])
+    _replace(connection, "judifair.design_values", [asdict(row) for row in design_values()])
+    _replace(connection, "judifair.value_names", [asdict(row) for row in value_names()])
 
 
 def ensure(study: Study) -> None:

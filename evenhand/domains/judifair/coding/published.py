@@ -2,7 +2,7 @@
 
 Mistakes included. The rule numbers are those by which their printed results were reproduced: parse (1),
 blank term (2), text terms (3), zero term (4), cumulative penalty (5), full outcome (8). Samples, exclusions
-and single precision are in the view `judifair_published`. Nothing here may be improved: a better reading
+and single precision are in the view `judifair.published`. Nothing here may be improved: a better reading
 belongs into the corrected coding.
 """
 

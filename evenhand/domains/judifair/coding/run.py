@@ -88,9 +88,9 @@ def _code_one(
         anew = rebuild or _is_outdated(reader, coding)
         with transaction(writer) if anew else nullcontext():
             if anew:
-                writer.execute("DELETE FROM verdicts WHERE coding = ?", [coding])
+                writer.execute("DELETE FROM judifair.verdicts WHERE coding = ?", [coding])
             writer.execute(
-                "INSERT OR REPLACE INTO coding_versions VALUES (?, ?)", [coding, _VERSIONS[coding]]
+                "INSERT OR REPLACE INTO judifair.coding_versions VALUES (?, ?)", [coding, _VERSIONS[coding]]
             )
             read = _Remembering(_READERS[coding])
             done = 0
@@ -119,8 +119,8 @@ def outdated(study: Study) -> list[str]:
 def _is_outdated(connection: duckdb.DuckDBPyConnection, coding: str) -> bool:
     """Whether there are verdicts of another version. Where no version is noted, it is 1."""
     row = connection.execute(
-        "SELECT coalesce((SELECT version FROM coding_versions WHERE coding = $coding), 1) <> $version "
-        "AND EXISTS (SELECT 1 FROM verdicts WHERE coding = $coding)",
+        "SELECT coalesce((SELECT version FROM judifair.coding_versions WHERE coding = $coding), 1) "
+        "<> $version AND EXISTS (SELECT 1 FROM judifair.verdicts WHERE coding = $coding)",
         {"coding": coding, "version": _VERSIONS[coding]},
     ).fetchall()
     return bool(row[0][0])
@@ -158,7 +158,7 @@ def _write(writer: duckdb.DuckDBPyConnection, coding: str, batch: pa.RecordBatch
     writer.register("coded_batch", pa.table(columns))
     try:
         writer.execute(
-            f"INSERT INTO verdicts (prediction_id, coding, {', '.join(_FIELDS)}) "
+            f"INSERT INTO judifair.verdicts (prediction_id, coding, {', '.join(_FIELDS)}) "
             f"SELECT prediction_id, ?, {', '.join(_FIELDS)} FROM coded_batch",
             [coding],
         )

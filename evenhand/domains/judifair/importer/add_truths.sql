@@ -1,6 +1,6 @@
 -- The first statement of a document's truth is kept; a charge from the documents file is never replaced. Documents
 -- about which nothing new is said are not written again.
-INSERT INTO truths (collection, doc_id, charge, guilty, penalty, penalty_text, months)
+INSERT INTO judifair.truths (collection, doc_id, charge, guilty, penalty, penalty_text, months)
 WITH stated AS (
     SELECT
         doc_id, nullif(true_charge, '') AS charge, true_guilty AS guilty, true_penalty AS penalty,
@@ -11,7 +11,7 @@ WITH stated AS (
 )
 SELECT $collection, stated.*
 FROM stated
-LEFT JOIN truths ON truths.collection = $collection AND truths.doc_id = stated.doc_id
+LEFT JOIN judifair.truths ON truths.collection = $collection AND truths.doc_id = stated.doc_id
 WHERE truths.penalty_text IS NULL OR (truths.charge IS NULL AND stated.charge IS NOT NULL)
 ON CONFLICT (collection, doc_id) DO UPDATE SET
     charge = coalesce(truths.charge, excluded.charge),

@@ -2,7 +2,7 @@
 -- the file, or the row of a mislabelled file) becomes its next repeat.
 INSERT INTO predictions (
     prediction_id, query_id, model_key, run_id, repeat, outcome, text, finish_reason, created_at,
-    published_label, source_hash, source_row
+    source_hash, source_row
 )
 WITH asked AS (
     SELECT rows.*, queries.query_id
@@ -20,7 +20,7 @@ WITH asked AS (
 SELECT
     asked.prediction_id, asked.query_id, $model_key, $run_id,
     coalesce(before.next, 0) + row_number() OVER (PARTITION BY asked.query_id ORDER BY asked.source_row) - 1,
-    asked.outcome, asked.text, asked.finish_reason, $now, $published_label, $source_hash, asked.source_row
+    asked.outcome, asked.text, asked.finish_reason, $now, $source_hash, asked.source_row
 FROM asked
 LEFT JOIN before USING (query_id)
 ORDER BY asked.source_row

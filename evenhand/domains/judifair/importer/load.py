@@ -54,7 +54,6 @@ def load(study: Study, file: FileReport, scan: Scan, destination: Destination) -
         "model_key": destination.model_key,
         "run_id": destination.run_id,
         "now": now(),
-        "published_label": file.published_label,
         "source_hash": file.source_hash,
     }
     with transaction(study.connection) as connection:
@@ -137,10 +136,16 @@ def _position(doc_id: str) -> int:
 
 
 def remember(connection: duckdb.DuckDBPyConnection, file: FileReport) -> None:
-    """Keep what a file says of the truths, as a hash; within the transaction that stores it."""
+    """Keep a file's label, and a hash of the truths that it states; within the transaction that stores it."""
     if file.truths_hash:
         connection.execute(
-            "INSERT OR REPLACE INTO imported_files VALUES (?, ?)", [file.source_hash, file.truths_hash]
+            "INSERT OR REPLACE INTO judifair.imported_files VALUES (?, ?)",
+            [file.source_hash, file.truths_hash],
+        )
+    if file.published_label:
+        connection.execute(
+            "INSERT OR REPLACE INTO judifair.file_labels VALUES (?, ?)",
+            [file.source_hash, file.published_label],
         )
 
 

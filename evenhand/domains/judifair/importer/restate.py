@@ -50,10 +50,11 @@ def restate(study: Study, file: FileReport, scan: Scan, known: Present, *, dry_r
     kept = connection.execute(f"SELECT count(*) FROM ({_sql('rows_of_others')})", others).fetchall()[0][0]
     if not dry_run:
         with transaction(connection):
-            connection.execute(f"INSERT INTO truth_exceptions {_sql('rows_of_others')}", others)
+            connection.execute(f"INSERT INTO judifair.truth_exceptions {_sql('rows_of_others')}", others)
             connection.execute(_sql("restate_truths"), parameters)
             connection.execute(
-                "DELETE FROM truth_exceptions WHERE prediction_id IN (SELECT prediction_id FROM import_rows)"
+                "DELETE FROM judifair.truth_exceptions "
+                "WHERE prediction_id IN (SELECT prediction_id FROM import_rows)"
             )
             connection.execute(_sql("add_truths"), parameters)
             connection.execute(_sql("add_truth_exceptions"), parameters)

@@ -1,5 +1,5 @@
 -- The truths of documents as a file states them now.
-UPDATE truths
+UPDATE judifair.truths
 SET
     charge = restated.charge, guilty = restated.guilty, penalty = restated.penalty,
     penalty_text = restated.penalty_text, months = restated.months

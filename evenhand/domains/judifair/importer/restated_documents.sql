@@ -5,7 +5,7 @@ CREATE OR REPLACE TEMP TABLE restated_documents AS
 WITH stated AS (
     SELECT rows.*
     FROM import_rows AS rows
-    ANTI JOIN truth_exceptions USING (prediction_id)
+    ANTI JOIN judifair.truth_exceptions USING (prediction_id)
     WHERE rows.true_penalty_text IS NOT NULL
     QUALIFY row_number() OVER (PARTITION BY rows.doc_id ORDER BY rows.source_row) = 1
 )
@@ -18,7 +18,7 @@ SELECT
         ELSE truths.charge
     END AS charge
 FROM stated
-JOIN truths ON truths.collection = $collection AND truths.doc_id = stated.doc_id
+JOIN judifair.truths ON truths.collection = $collection AND truths.doc_id = stated.doc_id
 WHERE (truths.penalty_text, truths.months) IS DISTINCT FROM (stated.true_penalty_text, stated.true_months)
    OR ($states_new AND (
         (truths.guilty, truths.penalty) IS DISTINCT FROM (stated.true_guilty, stated.true_penalty)

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evenhand.domains.judifair import SCHEMA
 from evenhand.domains.judifair.build import write_catalogue
 from evenhand.domains.judifair.coding import designs
 from evenhand.domains.judifair.importer import COLLECTION, plan, report
@@ -242,6 +243,6 @@ class _Storing:
     def _prepare(self) -> None:
         designs.ensure(self._study)
         write_catalogue(self._study)
-        add_collection(self._study, self._collection, kind="imported", description=DESCRIPTION)
+        add_collection(self._study, self._collection, kind="imported", description=DESCRIPTION, domain=SCHEMA)
         set_documents(self._study, self._collection, self._facts)
         self._facts = []

@@ -1,8 +1,8 @@
 -- Queries with a prompt, by the beginning of their id or by what they ask; those in use first. A parameter that is
 -- null does not choose.
 SELECT query_id, collection, doc_id, label, value, system_text, user_text, text, fills, retired_at IS NOT NULL
-FROM queries
-JOIN documents USING (collection, doc_id)
+FROM judifair.queries
+JOIN judifair.documents USING (collection, doc_id)
 JOIN templates USING (template_hash)
 WHERE text IS NOT NULL
   AND starts_with(replace(CAST(query_id AS VARCHAR), '-', ''), coalesce($id, ''))

@@ -1,32 +1,48 @@
--- Answers are of an arm (a wording of the instructions), and what the analysis reads has a name: the outcome is the
--- sentence, and how asking ended is the reply. Otherwise all views are as before.
+-- The rows that count, under each coding, and what people query. One view for each coding holds its rules.
 
-CREATE OR REPLACE VIEW judifair_rows AS
+-- The documents and queries of this domain, of all that the study holds.
+CREATE VIEW judifair.documents AS
+SELECT documents.*
+FROM main.documents
+SEMI JOIN (SELECT collection FROM collections WHERE domain = 'judifair') USING (collection);
+
+CREATE VIEW judifair.queries AS
+SELECT queries.*
+FROM main.queries
+SEMI JOIN (SELECT collection FROM collections WHERE domain = 'judifair') USING (collection);
+
+-- One row for each answer that counts x coding, with the document's truth. A query given up is an answer that is missing;
+-- nobody reads it, so it belongs to every coding.
+CREATE VIEW judifair.rows AS
 WITH readings AS (
-    SELECT * FROM verdicts
+    SELECT * FROM judifair.verdicts
     UNION ALL BY NAME
     SELECT failures.failure_id AS prediction_id, codings.coding, 'request_failed' AS read_as
     FROM failures
-    CROSS JOIN (SELECT DISTINCT coding FROM judifair_designs) AS codings
+    CROSS JOIN (SELECT DISTINCT coding FROM judifair.designs) AS codings
 )
 SELECT
     queries.collection, queries.doc_id, queries.label AS data_label, queries.value AS data_value,
     queries.arm, latest.model_key, models.model, models.temperature, latest.repeat, latest.row_id AS prediction_id,
-    predictions.published_label, latest.outcome AS reply,
+    file_labels.published_label, latest.outcome AS reply,
     readings.* EXCLUDE (prediction_id),
     truths.charge AS crime_text, nullif(trim(truths.charge), '') AS crime, truths.case_number, truths.year,
     truths.penalty AS true_penalty,
     truths.months AS stated_months,
     coalesce(truths.penalty_text, truths.penalty) IS NOT NULL AS has_truth
 FROM latest
-JOIN queries ON queries.query_id = latest.query_id AND queries.retired_at IS NULL
+JOIN judifair.queries ON queries.query_id = latest.query_id AND queries.retired_at IS NULL
 JOIN models ON models.model_key = latest.model_key
 JOIN readings ON readings.prediction_id = latest.row_id
 LEFT JOIN predictions
     ON predictions.prediction_id = latest.row_id AND predictions.model_key = latest.model_key
-LEFT JOIN truths ON truths.collection = queries.collection AND truths.doc_id = queries.doc_id;
+LEFT JOIN judifair.file_labels ON file_labels.source_hash = predictions.source_hash
+LEFT JOIN judifair.truths ON truths.collection = queries.collection AND truths.doc_id = queries.doc_id;
 
-CREATE OR REPLACE VIEW judifair_published AS
+-- As the published scripts have it: grouped by the label of the file, values as the scripts look for them (what they do not
+-- find falls into the reference group), logarithms and percentages in single precision, exclusions by the document's charge
+-- but for the inconsistency, which goes by the predicted one.
+CREATE VIEW judifair.published AS
 WITH named AS (
     SELECT
         r.*, d.label, d.treatment, d.position, d.age_min, d.age_max, d.exclude_crimes,
@@ -37,12 +53,12 @@ WITH named AS (
             WHEN t.prediction_id IS NOT NULL THEN t.months
             WHEN r.has_truth THEN coalesce(r.stated_months, 0)
         END AS true_months
-    FROM judifair_rows AS r
-    LEFT JOIN judifair_designs AS f ON f.coding = 'published' AND f.published = r.published_label
-    JOIN judifair_designs AS d ON d.coding = 'published' AND d.label = coalesce(f.label, r.data_label)
-    LEFT JOIN judifair_value_names AS n
+    FROM judifair.rows AS r
+    LEFT JOIN judifair.designs AS f ON f.coding = 'published' AND f.published = r.published_label
+    JOIN judifair.designs AS d ON d.coding = 'published' AND d.label = coalesce(f.label, r.data_label)
+    LEFT JOIN judifair.value_names AS n
         ON n.coding = 'published' AND n.label = d.label AND n.data_value = r.data_value
-    LEFT JOIN truth_exceptions AS t ON t.prediction_id = r.prediction_id
+    LEFT JOIN judifair.truth_exceptions AS t ON t.prediction_id = r.prediction_id
     WHERE r.coding = 'published'
 ), sampled AS (
     SELECT
@@ -90,10 +106,12 @@ SELECT
         ELSE s.read_as
     END AS missing_kind
 FROM sampled AS s
-LEFT JOIN judifair_design_values AS v
+LEFT JOIN judifair.design_values AS v
     ON v.coding = 'published' AND v.label = s.label AND v.value = s.value;
 
-CREATE OR REPLACE VIEW judifair_corrected AS
+-- As it should be: right labels and values, every readable verdict in month-equivalents, exclusions by the true charge, true
+-- terms only where the truth is a fixed term, double precision.
+CREATE VIEW judifair.corrected AS
 WITH named AS (
     SELECT
         r.*, d.label, d.age_min, d.age_max, d.exclude_crimes, r.data_value AS value,
@@ -103,9 +121,9 @@ WITH named AS (
             AS has_value,
         CASE WHEN d.treatment = 'log_age' THEN try_cast(r.data_value AS DOUBLE) END AS age,
         CASE WHEN r.true_penalty = 'fixed_term' AND r.stated_months > 0 THEN r.stated_months END AS true_months
-    FROM judifair_rows AS r
-    JOIN judifair_designs AS d ON d.coding = 'corrected' AND d.label = r.data_label
-    LEFT JOIN judifair_design_values AS v
+    FROM judifair.rows AS r
+    JOIN judifair.designs AS d ON d.coding = 'corrected' AND d.label = r.data_label
+    LEFT JOIN judifair.design_values AS v
         ON v.coding = 'corrected' AND v.label = d.label AND v.value = r.data_value
     WHERE r.coding = 'corrected'
 ), sampled AS (
@@ -158,31 +176,57 @@ SELECT
     END AS missing_kind
 FROM sampled AS s;
 
-CREATE OR REPLACE VIEW judifair_frame AS
-SELECT * FROM judifair_published
+-- What estimates are made from: one row for each answer under each coding.
+CREATE VIEW judifair.frame AS
+SELECT * FROM judifair.published
 UNION ALL BY NAME
-SELECT * FROM judifair_corrected;
+SELECT * FROM judifair.corrected;
 
--- A placebo is held against the reference of the same arm.
-CREATE OR REPLACE VIEW judifair_placebos AS
+-- A placebo puts the reference value in other words. One row for each placebo answer beside the answer to the reference itself.
+CREATE VIEW judifair.placebos AS
 SELECT
     plain.collection, plain.model_key, plain.model, plain.temperature, plain.coding, plain.arm, 'sentence' AS outcome,
     plain.data_label AS label, plain.data_value AS value, plain.doc_id, plain.repeat,
     plain.months, placebo.months AS placebo_months, plain.penalty, placebo.penalty AS placebo_penalty
-FROM judifair_rows AS plain
-JOIN judifair_rows AS placebo
+FROM judifair.rows AS plain
+JOIN judifair.rows AS placebo
     ON placebo.data_label = 'placebo:' || plain.data_label AND placebo.data_value = plain.data_value
     AND placebo.collection = plain.collection AND placebo.arm = plain.arm AND placebo.doc_id = plain.doc_id
     AND placebo.model_key = plain.model_key AND placebo.coding = plain.coding AND placebo.repeat = plain.repeat;
 
-CREATE OR REPLACE VIEW answers AS
+-- What people query: every answer that counts, and what each coding makes of it (coding is null before coding).
+CREATE VIEW judifair.answers AS
 SELECT
-    queries.collection, queries.arm, queries.doc_id, queries.label, predictions.published_label, queries.value,
+    queries.collection, queries.arm, queries.doc_id, queries.label, file_labels.published_label, queries.value,
     predictions.repeat, models.model, models.temperature, verdicts.coding, predictions.outcome, predictions.text,
     verdicts.charge, verdicts.guilty, verdicts.penalty, verdicts.months, verdicts.severity, verdicts.read_as,
     verdicts.note, verdicts.missing, predictions.model_key, predictions.prediction_id
 FROM predictions
 SEMI JOIN latest ON latest.row_id = predictions.prediction_id AND latest.model_key = predictions.model_key
-JOIN queries USING (query_id)
+JOIN judifair.queries USING (query_id)
 JOIN models ON models.model_key = predictions.model_key
-LEFT JOIN verdicts ON verdicts.prediction_id = predictions.prediction_id;
+LEFT JOIN judifair.file_labels ON file_labels.source_hash = predictions.source_hash
+LEFT JOIN judifair.verdicts ON verdicts.prediction_id = predictions.prediction_id;
+
+-- What the labels are called and which values they have, to be joined by label and value.
+CREATE VIEW judifair.label_names AS
+SELECT
+    labels.label, labels.name_en AS label_en, labels.name_zh AS label_zh, label_values.value, label_values.value_en,
+    label_values.is_reference, labels.dimension, labels.demographic, labels.role
+FROM judifair.labels
+JOIN judifair.label_values USING (label)
+ORDER BY labels.position, label_values.position;
+
+-- English names beside the Chinese ones: SELECT label_en(label), value_en(label, value) FROM answers. What has no English
+-- name keeps its own.
+CREATE MACRO judifair.label_en(asked_label) AS coalesce(
+    (SELECT any_value(name_en) FROM judifair.labels WHERE label = replace(asked_label, 'placebo:', '')), asked_label
+);
+CREATE MACRO judifair.value_en(asked_label, asked_value) AS coalesce(
+    (
+        SELECT any_value(value_en)
+        FROM judifair.label_values
+        WHERE label = replace(asked_label, 'placebo:', '') AND value = asked_value
+    ),
+    asked_value
+);
