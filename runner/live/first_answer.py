@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from runner.lifecycle.failure_policy import UNREACHED_S
 from runner.providers.schema import Timeouts
+from runner.providers.urls import place_of
 from runner.transport.outcome import Fault, Kind
 
 NO_MODEL_S = 25.0
@@ -58,7 +59,8 @@ def _trouble(fault: Fault) -> _Trouble:
 class FirstPatience:
     """Of one lane. Each trouble has its own clock: an hour of 429 is no reason to end at the first reset."""
 
-    def __init__(self, timeouts: Timeouts) -> None:
+    def __init__(self, timeouts: Timeouts, base_url: str) -> None:
+        self._place = place_of(base_url)
         self._silent_s = ROUNDS * min(timeouts.first_byte, timeouts.total)
         self._since: dict[_Trouble, float] = {}
 
@@ -81,4 +83,5 @@ class FirstPatience:
         waited = now - self._since[trouble]
         if trouble is _Trouble.REDIRECTED:  # its message is the advice
             return f"{trouble} for {waited:.0f} s: {fault.message}"
-        return f"{trouble} for {waited:.0f} s ({fault.reason}); {_ADVICE[trouble]}"
+        where = "" if self._place in fault.reason else f" (the address is {self._place})"
+        return f"{trouble} for {waited:.0f} s ({fault.reason}); {_ADVICE[trouble]}{where}"

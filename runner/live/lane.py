@@ -93,7 +93,7 @@ class Lane:
         self.answered_sent_at = -math.inf
         """When the last request was sent that has been answered."""
         self._answered_before = False
-        self._first_patience = FirstPatience(route.timeouts)
+        self._first_patience = FirstPatience(route.timeouts, route.base_url or "")
         self.unreached: str | None = None
         """Where no connection was ever made: the address, and why."""
         self.gives_up_at = math.inf

@@ -21,7 +21,6 @@ import asyncio
 import itertools
 import re
 import time
-import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -29,25 +28,20 @@ from dataclasses import dataclass
 import aiohttp
 
 from runner.transport.address import Address, new_session
+from runner.transport.compression import LONGEST_BODY, TooLong
 from runner.transport.connection_fault import connection_fault
 from runner.transport.deadlines import Exchange
 from runner.transport.names import SharedNames
 from runner.transport.outcome import Fault, Kind
 from runner.transport.port import Sent, Transports
 from runner.transport.redact import Redactor
-from runner.transport.reply import LONGEST_BODY, read
+from runner.transport.reply import read
 
 _DONE = re.compile(rb"^data:\s*\[DONE\]", re.MULTILINE)
 _LONGEST_DONE = 32
-_GZIP = b"\x1f\x8b"
-_GZIP_BITS = 31
 _MOST_RECENT = 512
 _SECOND_REPLY = "the server sent a reply too many on its connection, so none to this query is certain"
 _LONGEST_CLOSE_S = 2.0
-
-
-class TooLong(Exception):
-    """The body of a reply is longer than `LONGEST_BODY`."""
 
 
 class SecondReply(Exception):
@@ -126,10 +120,8 @@ class HttpTransport:
             if not exchange.given_up():
                 raise
             result = Fault(Kind.TIMEOUT, str(exchange.too_late))
-        except TooLong:
-            result = Fault(Kind.BAD_BODY, f"the body is longer than {LONGEST_BODY >> 20} MB")
-        except zlib.error as error:
-            result = Fault(Kind.BAD_BODY, f"the packed body cannot be read: {error}")
+        except TooLong as error:
+            result = Fault(Kind.BAD_BODY, str(error), 200)
         except SecondReply:
             result = Fault(Kind.CONNECTION, _SECOND_REPLY)
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -211,7 +203,7 @@ async def http_transports(redactor: Redactor) -> AsyncIterator[Transports]:
 
 
 async def _whole(response: aiohttp.ClientResponse) -> bytes:
-    """The body, unpacked. A stream is whole with its last event, though the server may keep it open."""
+    """The body. A stream is whole with its last event, though the server may keep it open. Raises TooLong."""
     parts, size, tail, content = [], 0, b"", response.content
     streams = "event-stream" in response.headers.get("Content-Type", "")
     while not content.at_eof():
@@ -222,13 +214,4 @@ async def _whole(response: aiohttp.ClientResponse) -> bytes:
         parts.append(part)
         if streams and _DONE.search(tail := tail[-_LONGEST_DONE:] + part):
             break
-    body = parts[0] if len(parts) == 1 else b"".join(parts)
-    return _unpacked(body) if body.startswith(_GZIP) else body
-
-
-def _unpacked(body: bytes) -> bytes:
-    """What is packed in a body that is gzip and was not declared to be. Raises TooLong, zlib.error."""
-    unpacked = zlib.decompressobj(_GZIP_BITS).decompress(body, LONGEST_BODY + 1)
-    if len(unpacked) > LONGEST_BODY:
-        raise TooLong
-    return unpacked
+    return parts[0] if len(parts) == 1 else b"".join(parts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit, urlunsplit
@@ -13,6 +12,7 @@ import orjson
 
 from runner.limits.headers import retry_after
 from runner.transport.charset import Undecodable, declared_charset, decode, for_people
+from runner.transport.compression import BadGzip, TooLong, unpacked
 from runner.transport.event_stream import BrokenStream, joined
 from runner.transport.finish_reasons import blocked_prompt, ending, reason_of, says_filtered
 from runner.transport.message import said
@@ -51,9 +51,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 CUT_CHARACTER = "cut within a character"
 CHAT_PATH = "/chat/completions"
-LONGEST_BODY = 8 << 20
-"""Bytes of a reply, unpacked, that are read; a few MB compressed can be many GB."""
-_GZIP = b"\x1f\x8b\x08"
 _ENVELOPES = ("data", "output", "result", "response")
 _ERROR_WORDS = ("message", "detail", "error_msg", "msg")
 
@@ -66,18 +63,25 @@ def read(
     The usage that a reply states is read also where it brings no answer: it is paid.
 
     Args:
-        url: what was asked, for a redirect that names a path only.
+        url: what was asked: a redirect may name a path only, and an error page says nothing of it.
     """
+    unreadable: str | None = None
+    try:
+        body = unpacked(body)
+    except (BadGzip, TooLong) as error:
+        unreadable, body = str(error), b""
     if 200 <= status < 300:
+        if unreadable is not None:
+            return Fault(Kind.BAD_BODY, unreadable, 200)
         result = _success(headers, body, redactor)
     elif status in REDIRECTS:
         result = Fault(Kind.REDIRECTED, redactor.clean(_points_elsewhere(status, headers, url)), status)
     else:
-        result = _failure(status, headers, body, redactor)
+        result = _failure(status, headers, body, redactor, url)
     if isinstance(result, Fault):
-        result.usage = usage_in_body(unpacked(body))
+        result.usage = usage_in_body(body)
     elif result.prompt_tokens is None and result.completion_tokens is None:
-        _take_usage(result, usage_in_body(unpacked(body)))
+        _take_usage(result, usage_in_body(body))
     return result
 
 
@@ -112,7 +116,6 @@ def parsed(headers: Mapping[str, str], body: bytes) -> Body:
     Raises Undecodable, BrokenStream.
     """
     content_type = headers.get("Content-Type", "")
-    body = unpacked(body)
     if "charset" not in content_type or body.isascii() or declared_charset(content_type) in (None, "utf-8"):
         try:
             return Body(orjson.loads(body))
@@ -132,18 +135,6 @@ def parsed(headers: Mapping[str, str], body: bytes) -> Body:
     except (ValueError, RecursionError):
         raise BrokenStream("an event stream of what JSON cannot hold") from None
     return Body(data, CUT_CHARACTER if is_cut else stream.missing)
-
-
-def unpacked(body: bytes) -> bytes:
-    """A body that is gzip though its headers do not say so, unpacked; any other as it is."""
-    if not body.startswith(_GZIP):
-        return body
-    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
-    try:
-        whole = unpacker.decompress(body, LONGEST_BODY)
-    except zlib.error:
-        return body
-    return whole if unpacker.eof else body
 
 
 def _json(text: str) -> Any:
@@ -318,6 +309,8 @@ def _error_words(headers: Mapping[str, str], body: bytes) -> tuple[str, str]:
     if isinstance(data, list) and data:
         data = data[0]
     error = data.get("error", data) if isinstance(data, dict) else data
+    if not error:
+        return "", ""
     if not isinstance(error, dict):
         return str(error), str(error)[:300]
     found = next((error[name] for name in _ERROR_WORDS if error.get(name)), error)
@@ -328,15 +321,26 @@ def _error_words(headers: Mapping[str, str], body: bytes) -> tuple[str, str]:
     return message, " ".join([*codes, message[:300]])
 
 
-def _failure(status: int, headers: Mapping[str, str], body: bytes, redactor: Redactor) -> Answer | Fault:
+def _failure(
+    status: int, headers: Mapping[str, str], body: bytes, redactor: Redactor, url: str | None = None
+) -> Answer | Fault:
     message, words = _error_words(headers, body)
     start = body[:4000].decode("utf-8", "replace")
     wait = retry_after(headers, start, is_refusal=status == 429) if status >= 408 else None
-    shown = redactor.clean(message.strip() or f"HTTP {status}")
     kind = _kind(status, words, wait)
     if kind is None:
+        shown = redactor.clean(message.strip() or f"HTTP {status}")
         return Answer("refused", shown, finish_reason="content_filter")
-    return Fault(kind, shown, status, wait)
+    said = " ".join(message.split())
+    if url is not None and (not said or (kind is Kind.NO_MODEL and not _MODEL.search(words))):
+        said = f"{said or ('no explanation' if body.strip() else 'an empty body')} (from {_plain(url)})"
+    return Fault(kind, redactor.clean(said or f"HTTP {status}"), status, wait)
+
+
+def _plain(url: str) -> str:
+    """An address without what is nobody's business: user, password and parameters."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def _kind(status: int, words: str, wait: float | None) -> Kind | None:

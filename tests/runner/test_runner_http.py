@@ -24,12 +24,12 @@ import uvloop
 from runner_world import completion, providers
 
 from runner.transport.address import Address, address_of
+from runner.transport.compression import LONGEST_BODY
 from runner.transport.connection_fault import connection_fault
 from runner.transport.http import http_transports
 from runner.transport.outcome import Answer, Fault, Kind
 from runner.transport.port import Sent, Transport
 from runner.transport.redact import Redactor
-from runner.transport.reply import LONGEST_BODY
 
 Answerer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

@@ -116,6 +116,34 @@ def test_faults_by_kind(status, body, kind):
 
 
 @pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (404, b"", "an empty body (from http://gpu:8000/v2/chat/completions)"),
+        (404, b" \n", "an empty body (from http://gpu:8000/v2/chat/completions)"),
+        (404, {"error": {}}, "no explanation (from http://gpu:8000/v2/chat/completions)"),
+        (404, b"404 page not found", "404 page not found (from http://gpu:8000/v2/chat/completions)"),
+        (404, {"detail": "Not Found"}, "Not Found (from http://gpu:8000/v2/chat/completions)"),
+        (
+            405,
+            b"<html><head><title>405</title></head>\n<body>\nNot allowed</body></html>",
+            "405 Not allowed (from http://gpu:8000/v2/chat/completions)",
+        ),
+        (410, b"", "an empty body (from http://gpu:8000/v2/chat/completions)"),
+        (500, b"", "an empty body (from http://gpu:8000/v2/chat/completions)"),
+        (403, b"", "an empty body (from http://gpu:8000/v2/chat/completions)"),
+        (404, {"error": {"message": "The model `x` does not exist"}}, "The model `x` does not exist"),
+        (503, {"error": {"message": "loading"}}, "loading"),
+    ],
+)
+def test_an_error_that_explains_nothing_names_the_address(status, body, said):
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    url = "http://user:secret@gpu:8000/v2/chat/completions?api-key=hidden"
+    fault = read(status, {}, raw, Redactor([]), url)
+    assert isinstance(fault, Fault)
+    assert fault.message == said
+
+
+@pytest.mark.parametrize(
     ("status", "body"),
     [
         (400, {"error": {"code": "content_filter", "message": "The response was filtered"}}),

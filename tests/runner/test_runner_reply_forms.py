@@ -12,10 +12,11 @@ import pytest
 
 from runner.batch.requests import custom_id
 from runner.batch.results import read_line
+from runner.transport.compression import LONGEST_BODY
 from runner.transport.finish_reasons import ending
 from runner.transport.outcome import Answer, Fault, Kind
 from runner.transport.redact import Redactor
-from runner.transport.reply import LONGEST_BODY, read
+from runner.transport.reply import read
 
 REDACTOR = Redactor(())
 VERDICT = '{"罪名":"盗窃罪","是否有罪":"是","刑罚类型":"有期徒刑","刑期":10}'
