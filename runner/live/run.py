@@ -27,7 +27,7 @@ from runner.live.snapshot import other_models, snapshot, snapshot_of_model
 from runner.providers.urls import place_of
 from runner.status.counters import ModelCounters, Stored
 from runner.status.monitor import Monitor
-from runner.status.summary import answered_by_others, nothing_to_ask, summarise
+from runner.status.summary import answered_by_others, nothing_to_ask, summarise, unexplained
 from runner.transport.http import http_transports
 from runner.transport.port import OpenTransports, Transports
 from runner.transport.redact import Redactor
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from store.writer import Writer
 
 _TICK_S = 1.0
+_SURELY_UNEXPLAINED = 10
+"""So many answers without a known finish reason, and none with one, are told of while the run goes on."""
 _ROUNDING_USD = 1e-6
 
 
@@ -209,7 +211,7 @@ class _Run:
         )
         self.writer: Writer
         self.state = "running"
-        self.warned: set[str] = set()
+        self.warned: set[str | tuple[str, str]] = set()
 
     async def go(self) -> RunSummary:
         self.writer = store.Writer(self.study, on_commit=Stored(self.counters, self.budget.stored))
@@ -347,9 +349,13 @@ class _Run:
             store.runs.note_unsettled(self.study, self.run_id, usd)
 
     def _warn(self) -> None:
-        """Say once that nothing answers at a lane, that a replica is left, that another model answers."""
+        """Say once what is not as it should be with a lane (no answer, none that is whole) or a model."""
         for model in self.models:
             for lane in model.router.lanes:
+                endings = lane.counters.endings()
+                if endings["unexplained"] >= _SURELY_UNEXPLAINED and (lane.name, "ends") not in self.warned:
+                    self.warned.add((lane.name, "ends"))
+                    self._tell(unexplained(lane.name, endings))
                 if lane.name in self.warned:
                     continue
                 if lane.unreached:

@@ -46,6 +46,7 @@ def snapshot_of_lane(
         "failed_usd": counters.failed_usd,
         "assumed_usd": counters.assumed_usd,
         "unpriced": counters.unpriced,
+        **counters.endings(),
         "tries": tries,
         "refused": sum(tries.get(kind, 0) for kind in _REFUSED),
         "errors": {kind: count for kind, count in tries.items() if kind not in _NO_ERRORS},

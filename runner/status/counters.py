@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from runner.transport.finish_reasons import is_explained
 from runner.transport.outcome import Answer, Fault, Kind
 from runner.transport.usage import MOST_USD
 from store.rows import UNKNOWN_COST, CostRow, FailureRow
@@ -64,12 +65,15 @@ class LaneCounters:
         "cached_tokens",
         "completion_tokens",
         "cost_usd",
+        "explained",
         "failed_usd",
         "faults",
         "last_error",
         "last_error_at",
         "latencies",
         "prompt_tokens",
+        "unexplained",
+        "unexplained_as",
         "unpriced",
     )
 
@@ -87,6 +91,10 @@ class LaneCounters:
         """For tries that gave no answer and do not say their cost: the most that it may have been."""
         self.unpriced = 0
         """Answers whose cost is not known: no price, no usage, or a sum that can be none."""
+        self.explained = self.unexplained = 0
+        """Answers, other than refusals, with a known finish reason; those with another, or none."""
+        self.unexplained_as: str | None = None
+        """The finish reason of the last of these."""
         self.latencies = Latencies()
         self.last_error: str | None = None
         self.last_error_at = 0.0
@@ -107,10 +115,20 @@ class LaneCounters:
         self.prompt_tokens += answer.prompt_tokens or 0
         self.cached_tokens += answer.cached_tokens or 0
         self.completion_tokens += answer.completion_tokens or 0
+        if not is_explained(answer.finish_reason):
+            self.unexplained += 1
+            self.unexplained_as = answer.finish_reason
+        elif answer.outcome != "refused":
+            self.explained += 1
         if cost_usd is None or not 0.0 <= cost_usd <= MOST_USD:  # not so for NaN either
             self.unpriced += 1
         else:
             self.cost_usd += cost_usd
+
+    def endings(self) -> dict[str, Any]:
+        """For a snapshot: the answers without a known finish reason, if no answer has one."""
+        count = 0 if self.explained else self.unexplained
+        return {"unexplained": count, "unexplained_as": self.unexplained_as if count else None}
 
     def charged(self, row: CostRow) -> None:
         """Count money that no answer shows."""

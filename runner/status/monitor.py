@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runner.lifecycle.options import MonitorKind
-from runner.status.summary import answered_by_others, cost_unknown, dollars, reasons
+from runner.status.summary import answered_by_others, cost_unknown, dollars, reasons, without_finish_reason
 
 REDRAWS_PER_S = 2
 LINE_EVERY_S = 10.0
@@ -122,10 +122,16 @@ def key_values(snapshot: Snapshot) -> list[str]:
             **({"too_large": _without_blanks(large)} if (large := _too_large_lanes(model)) else {}),
             **model["outcomes"],
             **({"other_models": _without_blanks(others)} if (others := model.get("other_models")) else {}),
+            **({"no_finish_reason": count} if (count := _unexplained(model)) else {}),
             "backlog": snapshot["writer"]["backlog"],
         }
         lines.append(" ".join(f"{key}={value}" for key, value in pairs.items()))
     return lines
+
+
+def _unexplained(model: Mapping[str, Any]) -> int:
+    """Answers of lanes of which no answer has a known finish reason."""
+    return sum(lane.get("unexplained") or 0 for lane in model["lanes"])
 
 
 def _unreached_lanes(model: Mapping[str, Any]) -> dict[str, str]:
@@ -225,7 +231,7 @@ def _model(model: Mapping[str, Any], width: int) -> list[RenderableType]:
     parts += [Text(f"  {line}") for line in (pace, f"{outcomes or 'nothing new in this run'}{retry}")]
     parts += [Text(f"  {tokens}; {cost}"), *_lanes(_not_told_twice(model), width)]
     parts += [Text(f"  given up, {words}") for words in reasons(model)]
-    if warning := answered_by_others(model):
+    for warning in filter(None, (answered_by_others(model), without_finish_reason(model))):
         parts.append(Text(f"  {warning}", style="bold yellow"))
     if model.get("failure"):
         parts.append(Text(f"  {model.get('failure')}", style="bold red"))

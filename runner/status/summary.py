@@ -125,8 +125,15 @@ def _ask_again(outcomes: Mapping[str, Any]) -> str:
 
 
 def warnings(models: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """What is not as it should be: answers of models that were not asked, costs unknown or for nothing."""
-    tellers = (answered_by_others, unreached, replicas_left, _not_all_the_cost, paid_in_vain)
+    """What is not as it should be: answers of other models or of unknown end, costs unknown or in vain."""
+    tellers = (
+        answered_by_others,
+        without_finish_reason,
+        unreached,
+        replicas_left,
+        _not_all_the_cost,
+        paid_in_vain,
+    )
     found = [tell(model) for model in models for tell in tellers]
     return tuple(warning for warning in found if warning)
 
@@ -201,6 +208,24 @@ def answered_by_others(model: Mapping[str, Any]) -> str:
     return (
         f"{model['model']}: asked for {asked}, but answered by {shown}{more}. The answers are stored under "
         "that name (returned_model). To exclude them, use `evenhand runs --set-aside RUN`."
+    )
+
+
+def without_finish_reason(model: Mapping[str, Any]) -> str:
+    """Which of a model's providers never say how an answer ended; empty where all do."""
+    lanes = model.get("lanes", ())
+    return " ".join(unexplained(lane["lane"], lane) for lane in lanes if lane.get("unexplained"))
+
+
+def unexplained(name: str, endings: Mapping[str, Any]) -> str:
+    """That no answer of the lane of this name has a known finish reason, and what to do about it."""
+    count, word = endings["unexplained"], endings.get("unexplained_as")
+    lacks = "without a finish reason" if word is None else f"with an unknown finish reason (last: {word!r})"
+    came = "the only answer" if count == 1 else f"all {count:,} answers"
+    return (
+        f"{name}: {came} came {lacks}, so nothing says that an answer is complete: all are stored as "
+        'truncated. Set up the server, or the gateway before it, to state finish_reason ("stop" where an '
+        "answer is complete); then `--retry truncated` asks these queries again."
     )
 
 

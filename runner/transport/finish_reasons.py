@@ -74,6 +74,13 @@ def ending(word: str | None) -> Ending:
     return "call" if plain in _CALL else "cut"
 
 
+def is_explained(word: str | None) -> bool:
+    """Whether a stored finish reason is one that is known, or says what the answer lacks to be whole."""
+    if word is None:
+        return False
+    return ending(word) != "cut" or _LIMITS.search(word) is not None or word.endswith(")")
+
+
 def reason_of(choice: Mapping[str, Any], body: Mapping[str, Any]) -> Any:
     """The finish reason in the server's word, wherever it stands; None if there is none.
 

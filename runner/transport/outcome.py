@@ -64,8 +64,12 @@ class Fault:
 
     @property
     def at_the_query(self) -> bool:
-        """The server took the query and failed at it, rather than being gone, too busy or out of reach."""
-        return self.kind in (Kind.NO_CHOICES, Kind.BAD_BODY) or self.status == 500
+        """The server took the query and failed at it, rather than being gone, too busy or out of reach.
+
+        A body that breaks off (it has no status) is a connection that breaks: nobody is to blame for that.
+        """
+        unreadable = self.kind is Kind.BAD_BODY and self.status is not None
+        return unreadable or self.kind is Kind.NO_CHOICES or self.status == 500
 
     @property
     def alike(self) -> str:

@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import random
+import re
 import signal
 import time
 
@@ -1168,3 +1169,107 @@ async def test_a_run_of_replies_that_ask_for_longer_than_may_be_waited_ends_the_
     assert "asks to stay away for 5.6 hours" in summary.message
     assert len(server.calls) <= 20 + 12
     assert summary.pending == 80
+
+
+@pytest.mark.parametrize(
+    ("finish", "states"),
+    [
+        (None, "came without a finish reason"),
+        ("", "came without a finish reason"),
+        ("over_and_out", "came with an unknown finish reason (last: 'over_and_out')"),
+    ],
+)
+async def test_answers_that_never_say_how_they_ended_are_told_early_and_at_the_end(
+    study, serve, ask, capfd, monkeypatch, finish, states
+):
+    monkeypatch.setattr("runner.live.run._TICK_S", 0.05)
+    fill_study(study, 10, 4)
+
+    async def reply(call):
+        if call.number >= 20:
+            await asyncio.sleep(0.3)
+        return completion(finish=finish)
+
+    server = await serve(reply)
+    tables = providers(a={"base_url": server.base_url, "limits": {"in_flight": 8}})
+    summary = await ask(tables, monitor="lines")
+    assert summary.counts == {"truncated": 40}
+    (warning,) = summary.warnings
+    assert f"a/judge-1: all 40 answers {states}, so nothing says that an answer is complete" in warning
+    assert "`--retry truncated` asks these queries again" in warning
+    told = capfd.readouterr().err
+    assert told.count(f"answers {states}") == 1
+    assert "all 40" not in told, "it was told while the run went on"
+    assert "no_finish_reason=40" in told
+
+
+@pytest.mark.parametrize(
+    ("finishes", "told"),
+    [
+        (["stop"], False),
+        ([None, "stop"], False),
+        ([None, None, None, "length"], False),
+        (["content_filter"], False),
+        ([None, "content_filter"], True),
+        (["MAX_TOKENS"], False),
+    ],
+)
+async def test_some_answers_without_a_finish_reason_are_no_matter_of_the_server(
+    study, serve, ask, finishes, told
+):
+    fill_study(study, 5, 4)
+    server = await serve(lambda call: completion(finish=finishes[call.number % len(finishes)]))
+    summary = await ask(providers(a={"base_url": server.base_url}))
+    assert any("without a finish reason" in one for one in summary.warnings) is told
+
+
+@pytest.mark.parametrize(
+    ("code", "body"), [(404, b""), (404, b"404 page not found"), (200, b""), (200, b"<html>hello</html>")]
+)
+async def test_a_run_that_gets_no_answer_names_the_address(study, serve, ask, monkeypatch, code, body):
+    monkeypatch.setattr(first_answer, "NO_MODEL_S", 1.0)
+    monkeypatch.setattr(first_answer, "UNREADABLE_S", 1.0)
+    fill_study(study, 1, 2)
+    server = await serve(lambda call: web.Response(status=code, body=body))
+    summary = await ask(providers(a={"base_url": server.base_url}))
+    assert (summary.exit_code, summary.pending) == (1, 2)
+    assert summary.message.count(server.base_url.removeprefix("http://").removesuffix("/v1")) == 1
+
+
+@pytest.mark.parametrize(
+    "how", ["at once", "after the request", "reset", "in the head", "in the body", "in a chunk"]
+)
+async def test_no_query_is_given_up_while_a_server_only_closes_connections(study, ask, monkeypatch, how):
+    """Not in a run of so few queries either that their failures are no outage by their number."""
+    monkeypatch.setattr("runner.lifecycle.failure_policy.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("runner.lifecycle.failure_policy.LONGEST_WAIT_S", 0.05)
+    monkeypatch.setattr("runner.limits.slots.LONGEST_PROBE_S", 0.1)
+    fill_study(study, 2, 4)
+    calls = {"good": 0, "bad": 0}
+    body = json.dumps(completion()).encode()
+    good = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    bad = {
+        "in the head": b"HTTP/1.1 200 OK\r\nContent-Le",
+        "in the body": good[:-30],
+        "in a chunk": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n" + body[:20],
+    }
+
+    async def handle(reader, writer):
+        is_down = calls["good"] >= 4 and calls["bad"] < 30
+        calls["bad" if is_down else "good"] += 1
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            if not is_down or how not in ("at once", "reset"):
+                sent = await reader.readuntil(b"\r\n\r\n")
+                await reader.readexactly(int(re.search(rb"Content-Length: (\d+)", sent)[1]))
+            writer.write(bad.get(how, b"") if is_down else good)
+            await writer.drain()
+        if is_down and how == "reset":
+            writer.transport.abort()
+        writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    async with server:
+        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        summary = await ask(providers(a={"base_url": base_url}), max_tries=2, within_s=20)
+    assert (summary.state, summary.counts) == ("finished", {"answered": 8}), summary.message
+    assert calls["bad"] >= 30
