@@ -6,30 +6,30 @@ No retries: who calls decides.
 from __future__ import annotations
 
 import os
-import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import orjson
+from yarl import URL
 
+from runner.batch.records import TooLongRecord, records, unpacked
 from runner.providers.file import Route
-from runner.providers.urls import proxy_for
+from runner.providers.urls import proxy_for, with_path
 from runner.transport.address import address_of
+from runner.transport.compression import BadGzip
 from runner.transport.connection_fault import connection_fault
 from runner.transport.outcome import Fault, Kind
 from runner.transport.redact import Redactor
-from runner.transport.reply import read
+from runner.transport.reply import REDIRECTS, read
 
 UPLOAD_S = 7200.0
 """A file of 200 MB over a slow line."""
 SILENCE_S = 120.0
 """A download that brings nothing for so long has broken off."""
-LONGEST_LINE = 64 * 2**20
-_GZIP = b"\x1f\x8b\x08"
-_GZIP_BITS = 31
-_CHUNK = 2**20
+MOST_REDIRECTS = 5
 _PAGES = 50
 _PAGE = 100
 ENDED = frozenset({"completed", "failed", "expired", "cancelled", "canceled"})
@@ -42,40 +42,6 @@ class ApiFault(Exception):
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
         self.fault = fault
-
-
-async def _unpacked(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The bytes of a file; of one that is gzip, and was not declared to be, what is packed in it."""
-    first = b""
-    async for chunk in chunks:
-        first += chunk
-        if len(first) >= len(_GZIP):
-            break
-    if not first.startswith(_GZIP):
-        if first:
-            yield first
-        async for chunk in chunks:
-            yield chunk
-        return
-    unpack = zlib.decompressobj(_GZIP_BITS)
-    try:
-        for_now = first
-        while True:
-            while for_now:
-                if unpack.eof:  # files of several parts, one after the other
-                    unpack = zlib.decompressobj(_GZIP_BITS)
-                if part := unpack.decompress(for_now, _CHUNK):
-                    yield part
-                for_now = unpack.unconsumed_tail or unpack.unused_data
-            for_now = await anext(chunks, b"")
-            if not for_now:
-                break
-        while part := unpack.decompress(b"", _CHUNK):
-            yield part
-    except zlib.error as error:
-        raise ApiFault(Fault(Kind.BAD_BODY, f"the packed file cannot be read: {error}", 200)) from None
-    if not unpack.eof:
-        raise ApiFault(Fault(Kind.BAD_BODY, "the packed file broke off", 200))
 
 
 class BatchApi:
@@ -124,9 +90,9 @@ class BatchApi:
         All pages are read: that a batch is missing from them may lead to its being paid for twice.
         """
         found: list[dict[str, Any]] = []
-        after = ""
+        page_of = {"limit": str(_PAGE)}
         for _ in range(_PAGES):
-            page = await self._call("GET", f"/batches?limit={_PAGE}{after}")
+            page = await self._call("GET", "/batches", page_of=page_of)
             listed = page.get("data")
             if not isinstance(listed, list):
                 raise ApiFault(Fault(Kind.BAD_BODY, "the list of batches has no data", 200))
@@ -134,56 +100,62 @@ class BatchApi:
             found += [entry for entry in entries if entry.get("input_file_id") == input_file_id]
             if found or not page.get("has_more") or not entries:
                 break
-            after = f"&after={entries[-1].get('id')}"
+            page_of["after"] = str(entries[-1].get("id"))
         return found
 
-    async def lines(self, file_id: str) -> AsyncGenerator[bytes]:
-        """The lines of a file as they arrive; nothing but the present one is held."""
-        rest = bytearray()
-        try:
-            async with self._session.get(
-                f"{self._base}/files/{file_id}/content",
-                headers=self._headers(),
-                timeout=aiohttp.ClientTimeout(
-                    total=None, sock_connect=self._timeouts.connect, sock_read=SILENCE_S
-                ),
-                proxy=self._address.proxy,
-                allow_redirects=False,
-            ) as response:
-                if response.status in (301, 302, 303, 307, 308):
-                    # To a signed URL elsewhere, which must not be shown the key.
-                    target = response.headers.get("Location", "")
-                    async with self._session.get(
-                        target,
-                        timeout=aiohttp.ClientTimeout(total=None, sock_connect=15, sock_read=SILENCE_S),
-                        proxy=proxy_for(target),
-                    ) as elsewhere:
-                        async for line in self._split(elsewhere, rest):
-                            yield line
-                else:
-                    async for line in self._split(response, rest):
-                        yield line
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise ApiFault(connection_fault(error, self._address, self._redactor)) from None
-        if rest.strip():
-            yield bytes(rest)
+    async def results(self, file_id: str) -> AsyncGenerator[bytes]:
+        """The records of a file of results as they arrive; nothing but the present one is held.
 
-    async def _split(self, response: aiohttp.ClientResponse, rest: bytearray) -> AsyncIterator[bytes]:
-        """Whole lines; what follows the last line feed is left in `rest`."""
-        if response.status != 200:
-            raise ApiFault(self._fault(response.status, response.headers, await response.read()))
-        async for chunk in _unpacked(response.content.iter_any()):
-            searched = len(rest)
-            rest += chunk
-            if b"\n" in chunk:
-                start = 0
-                while (end := rest.find(b"\n", max(start, searched))) >= 0:
-                    if line := bytes(rest[start:end]).strip():
-                        yield line
-                    start = end + 1
-                del rest[:start]
-            if len(rest) > LONGEST_LINE:
-                raise ApiFault(Fault(Kind.BAD_BODY, "a line of the file is longer than 64 MB", 200))
+        Redirects are followed, also those that name a path only; an address elsewhere, such as a signed URL
+        of a store of files, is not shown the key.
+        """
+        url = URL(with_path(self._base, f"/files/{file_id}/content"))
+        home = url.origin()
+        for _ in range(MOST_REDIRECTS + 1):
+            at_home = url.origin() == home
+            try:
+                async with self._session.get(
+                    url,
+                    headers=self._headers() if at_home else {},
+                    timeout=aiohttp.ClientTimeout(
+                        total=None, sock_connect=self._timeouts.connect, sock_read=SILENCE_S
+                    ),
+                    proxy=self._address.proxy if at_home else proxy_for(str(url)),
+                    allow_redirects=False,
+                ) as response:
+                    if response.status in REDIRECTS:
+                        url = self._target(response)
+                        continue
+                    if response.status != 200:
+                        body = await response.read()
+                        raise ApiFault(self._fault(response.status, response.headers, body, url))
+                    async for record in records(unpacked(response.content.iter_any())):
+                        yield record
+                    return
+            except (BadGzip, TooLongRecord) as error:
+                raise ApiFault(Fault(Kind.BAD_BODY, str(error), 200)) from None
+            except (aiohttp.ClientError, OSError, ValueError) as error:
+                address = self._address if at_home else replace(self._address, url=url.with_user(None))
+                raise ApiFault(connection_fault(error, address, self._redactor)) from None
+        message = f"the file was redirected more than {MOST_REDIRECTS} times"
+        raise ApiFault(Fault(Kind.REDIRECTED, message))
+
+    @staticmethod
+    def _target(response: aiohttp.ClientResponse) -> URL:
+        """Where a redirect leads. Raises ApiFault where that is no address of a file."""
+        named = response.headers.get("Location", "").strip()
+        problem = "the server redirects and does not say where to"
+        if named:
+            try:
+                # A signature may not survive being quoted anew.
+                target = response.url.join(URL(named, encoded=named.isascii() and " " not in named))
+            except ValueError:
+                problem = "the server redirects to an address that is no URL"
+            else:
+                if target.scheme in ("http", "https") and target.host:
+                    return target
+                problem = f"the server redirects to an address that is not HTTP ({target.scheme}:)"
+        raise ApiFault(Fault(Kind.REDIRECTED, problem, response.status))
 
     def _headers(self, json: bool = False) -> dict[str, str]:
         headers = dict(self._address.fixed_headers)
@@ -195,13 +167,20 @@ class BatchApi:
         return headers
 
     async def _call(
-        self, method: str, path: str, *, data: Any = None, total_s: float | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        data: Any = None,
+        page_of: Mapping[str, str] | None = None,
+        total_s: float | None = None,
     ) -> dict[str, Any]:
         try:
             async with self._session.request(
                 method,
-                self._base + path,
+                with_path(self._base, path),
                 data=data,
+                params=page_of,
                 headers=self._headers(json=isinstance(data, bytes)),
                 timeout=aiohttp.ClientTimeout(
                     total=total_s or self._timeouts.total, sock_connect=self._timeouts.connect
@@ -211,7 +190,7 @@ class BatchApi:
             ) as response:
                 body = await response.read()
                 if not 200 <= response.status < 300:
-                    raise ApiFault(self._fault(response.status, response.headers, body))
+                    raise ApiFault(self._fault(response.status, response.headers, body, response.url))
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise ApiFault(connection_fault(error, self._address, self._redactor)) from None
         try:
@@ -223,8 +202,8 @@ class BatchApi:
             raise ApiFault(Fault(Kind.BAD_BODY, self._redactor.clean(f"no JSON object: {shown}"), 200))
         return found
 
-    def _fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-        found = read(status if status >= 300 else 500, headers, body, self._redactor, self._base)
+    def _fault(self, status: int, headers: Mapping[str, str], body: bytes, url: URL) -> Fault:
+        found = read(status if status >= 300 else 500, headers, body, self._redactor, str(url))
         return found if isinstance(found, Fault) else Fault(Kind.REJECTED, found.text, status)
 
     @staticmethod

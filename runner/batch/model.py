@@ -26,6 +26,7 @@ from runner.batch.shared import BatchShared, Stopped, Vain
 from runner.lifecycle.failure_policy import turned_away
 from runner.lifecycle.options import Asked
 from runner.status.counters import LaneCounters, ModelCounters
+from runner.status.summary import unexplained
 from runner.transport.outcome import Fault
 from store import batches
 from store.batches import Batch
@@ -64,10 +65,13 @@ class BatchModel:
         """What ended batches may have cost beyond what is known."""
         self.unfetched: dict[uuid.UUID, str] = {}
         """Open batches whose results did not come in this run, and what came instead."""
+        self._missing: dict[uuid.UUID, str] = {}
+        """Ended batches that lack something that may still come, and what it is."""
         self._longest_answer = (
             store.history.answers_of(shared.study, self.settings.model_key).longest_answer or 0
         )
         self._pieces: Pieces | None = None
+        self._told_of_endings = False
         maker = Maker(
             shared.run_id,
             self.settings.model_key,
@@ -85,9 +89,9 @@ class BatchModel:
         study = self._shared.study
         for batch in batches.open_batches(study, self.settings.model_key, aside=True):
             self._shared.tell(
-                f"{self.name}: batch {batch.batch_id or batch.batch} is left where it is, as its run is set "
-                f"aside: what it asks is asked again (`evenhand runs --count-again {batch.run_id}` brings it "
-                "back)"
+                f"{self.name}: batch {batch.batch_id or batch.batch} is not fetched, because its run was set "
+                "aside. Its queries are sent again. To use the batch after all: "
+                f"`evenhand runs --count-again {batch.run_id}`."
             )
         found = batches.open_batches(study, self.settings.model_key)
         for batch in found:
@@ -97,8 +101,8 @@ class BatchModel:
                 batches.forget(study, batch)  # nothing was submitted
                 continue
             self.open[batch.batch] = batch
-            where = f"batch {batch.batch_id or 'not known to be submitted'}"
-            self._shared.tell(f"{self.name}: going on with {where} ({batch.requests:,} requests)")
+            where = f"batch {batch.batch_id}" if batch.batch_id else "a batch that may have been submitted"
+            self._shared.tell(f"{self.name}: resuming {where} ({batch.requests:,} requests)")
         for batch in list(self.open.values()):
             with self._caught(batch):
                 if not batch.batch_id:
@@ -236,7 +240,9 @@ class BatchModel:
         except ApiFault as error:
             if error.fault.status not in (404, 405, 501):
                 raise
-            self._shared.tell(f"{self.name}: the provider lists no batches, so it is submitted again")
+            self._shared.tell(
+                f"{self.name}: the provider does not list its batches, so the batch is submitted again"
+            )
             return None
         # One that failed has asked nothing.
         return next((info for info in found if info.get("id") and info.get("status") != "failed"), None)
@@ -260,6 +266,7 @@ class BatchModel:
         if batch.batch in self._unknown:
             self._unknown.discard(batch.batch)
             self._vain.found(batch.batch)
+            self._missing.pop(batch.batch, None)
         status = info["status"]
         if status != batch.state:
             batch = self._change(batch, state=status)
@@ -276,12 +283,12 @@ class BatchModel:
         others = set(self.open) - self._waiting - {batch.batch}
         room = batch.submitted_at is not None and batch.submitted_at < self._room_at
         if not others and not room:
-            hint = "Ask less at once: --limit 1000, say, and the same command again and again."
+            hint = "Submit fewer queries at a time: first with --limit 1000, then --limit 2000, and so on."
             self._lost(batch, "failed", f"{errors(info, self._shared.redactor)} {hint}")
             return True
         if not room:
             self._shared.tell(
-                f"{self.name}: too much is queued; batch {batch.batch_id} waits for another to end"
+                f"{self.name}: the provider's queue is full; batch {batch.batch_id} waits for another to end"
             )
             self._waiting.add(batch.batch)
             try:
@@ -310,7 +317,7 @@ class BatchModel:
                 return False
             self.unfetched[batch.batch] = missing
             self._change(batch, note=missing)
-            self._shared.tell(f"{self.name}: batch {batch.batch_id} stays open: {missing}")
+            self._shared.tell(f"{self.name}: batch {batch.batch_id} stays open: {missing}.")
             return True
         brought = self._harvester.close(batch, info)
         assumed = 0.0
@@ -323,6 +330,9 @@ class BatchModel:
             f"{self.name}: batch {batch.batch_id} {info['status']}, {brought.stored:,} stored"
             + (f"; {brought.note}" if brought.note else "")
         )
+        if (endings := self.lane.endings())["unexplained"] and not self._told_of_endings:
+            self._told_of_endings = True
+            self._shared.tell(unexplained(self.name, endings))
         return True
 
     # Keeping account
@@ -341,9 +351,24 @@ class BatchModel:
         """Note a look in vain. False when there were enough of them in this call."""
         if batch.batch not in self._vain:
             self._shared.tell(
-                f"{self.name}: batch {batch.batch_id} {batch.state}, but {missing}; looking again"
+                f"{self.name}: batch {batch.batch_id} {batch.state}, but {missing}. Looking again."
             )
+        self._missing[batch.batch] = missing
         return self._vain.again(batch.batch)
+
+    def waits_for(self) -> list[str]:
+        """What has not come yet in this run, and why."""
+        calls = [
+            f"{what} ({why.rstrip('.')})"
+            for (name, what), why in self._shared.failing.items()
+            if name == self.name
+        ]
+        late = [
+            f"results of batch {self.open[batch].batch_id} ({missing})"
+            for batch, missing in self._missing.items()
+            if batch in self.open and batch not in self.unfetched
+        ]
+        return [*late, *calls]
 
     def _change(self, batch: Batch, **columns: Any) -> Batch:
         changed = batches.change(self._shared.study, batch, **columns)

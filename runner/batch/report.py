@@ -81,7 +81,9 @@ def summarise(
         message += f" Not answered: {most_common(left)}."
     if going_on:
         message += _at_the_providers(going_on)
-    elif state != "finished" and goes_on:
+    if stopped_by and (waits := [f"{model.name}: {one}" for model in models for one in model.waits_for()]):
+        message += f" Not received yet: {'; '.join(waits[:_SHOWN_BATCHES])}."
+    if not going_on and state != "finished" and goes_on:
         message += f" {GO_ON}"
     if stopped_by != "signal" and not going_on and any(map(in_vain, last["models"])):
         state, stopped_by = "failed", "failure"
@@ -103,10 +105,10 @@ def summarise(
 def _unfetched(model: BatchModel, batch: uuid.UUID, came: str) -> str:
     batch_id = model.open[batch].batch_id
     return (
-        f"{model.name}: the results of batch {batch_id} did not come: {came.rstrip('.')}. The batch stays "
-        "open, and what it asks is not asked again; the same command fetches its results once more. If the "
-        f"provider no longer has them, `evenhand runs --give-up-batch {batch_id}` lets what is missing be "
-        "asked, and paid for, again."
+        f"{model.name}: the results of batch {batch_id} could not be read: {came.rstrip('.')}. The batch "
+        "stays open, so its queries are not sent, or paid for, twice. Run the same command again to fetch "
+        f"the results. If the provider no longer has them, `evenhand runs --give-up-batch {batch_id}` closes "
+        "the batch; its missing queries are then sent and charged again."
     )
 
 
@@ -114,7 +116,11 @@ def _at_the_providers(batches: Sequence[Batch]) -> str:
     names = ", ".join(f"{batch.provider} {batch.batch_id}" for batch in batches[:_SHOWN_BATCHES])
     left = len(batches) - _SHOWN_BATCHES
     more = f" and {left} others" if left > 0 else ""
-    return f" At the providers {names}{more} goes on; the same command fetches what it brings."
+    several = len(batches) > 1
+    return (
+        f" {'Batches' if several else 'A batch'} still open at the provider: {names}{more}. Run the same "
+        f"command again to fetch {'their' if several else 'its'} results."
+    )
 
 
 def snapshot(
@@ -152,6 +158,7 @@ def _model(model: BatchModel, now: float, wall_time: float) -> dict[str, Any]:
         "failed_usd": lane.failed_usd,
         "assumed_usd": lane.assumed_usd,
         "unpriced": lane.unpriced,
+        **lane.endings(),
         "tries": tries,
         "refused": 0,
         "errors": {kind: count for kind, count in tries.items() if kind != "ok"},

@@ -19,7 +19,7 @@ import orjson
 from runner.batch.api import ApiFault, BatchApi, errors
 from runner.batch.requests import read_custom_id
 from runner.batch.shared import BatchShared
-from runner.lifecycle.failure_policy import left_pending, may_be_charged
+from runner.lifecycle.failure_policy import left_pending, may_be_charged, of_the_file
 from runner.lifecycle.results import cost_of
 from runner.providers.schema import Prices
 from runner.status.counters import LaneCounters, ModelCounters
@@ -201,11 +201,11 @@ class Ledger:
         """Queries of which no line said anything."""
         return self.unsettled() - len(self.left)
 
-    def reasons(self) -> Counter[str]:
-        """Why queries are to be asked again, and how many for each reason."""
+    def reasons(self, of_all: str = "") -> Counter[str]:
+        """Why queries are to be asked again, and how many for each reason; `of_all`: why the batch failed."""
         reasons = Counter(f"{fault.kind}: {fault.message}" for fault in self.left.values())
         if silent := self.silent():
-            reasons["no line came back"] += silent
+            reasons[of_all or "no result came back"] += silent
         return reasons
 
 
@@ -381,6 +381,14 @@ class _Reading:
     unpriced: int = 0
 
 
+def _not_fetched(file_id: str, fault: Fault) -> str:
+    if fault.status in (404, 410):
+        return f"its file {file_id} is not there ({fault.reason})"
+    if fault.kind is Kind.BAD_BODY:
+        return f"its file {file_id} cannot be read: {fault.message}"
+    return f"its file {file_id} cannot be fetched ({fault.reason})"
+
+
 class Harvester:
     """Stores and counts what a model's batches bring: `fetch` until nothing is missing, then `close`."""
 
@@ -422,11 +430,11 @@ class Harvester:
                 await self._read_file(api, what, file_id, batch, reading)
 
             try:
-                await shared.patiently(self._name, f"results of batch {batch.batch_id}", read)
+                await shared.patiently(self._name, f"results of batch {batch.batch_id}", read, downloads=True)
             except ApiFault as error:
-                if error.fault.status not in (404, 410):
+                if not of_the_file(error.fault):
                     raise
-                reading.gone[what] = f"its file {file_id} is not there: {error.fault.message}"
+                reading.gone[what] = _not_fetched(file_id, error.fault)
             else:
                 reading.gone.pop(what, None)
                 reading.read.add((what, file_id))
@@ -440,16 +448,17 @@ class Harvester:
         """What came of a batch, nothing more being waited for."""
         reading = self._readings.pop(batch.batch)
         ledger = reading.ledger
-        reasons = ledger.reasons()
+        of_all = errors(info, self._shared.redactor)
+        reasons = ledger.reasons(of_all)
         for fault in ledger.left.values():
             self._lane.failed(fault, time.time())
-        notes = [errors(info, self._shared.redactor), *reading.gone.values()]
+        notes = [of_all, *reading.gone.values()]
         if ledger.strange:
             notes.append(f"{ledger.strange:,} lines were not about its queries")
         if ledger.repeated:
             notes.append(f"{ledger.repeated:,} lines came twice")
         if reasons:
-            notes.append(f"{ledger.unsettled():,} are still to ask ({most_common(reasons)})")
+            notes.append(f"{ledger.unsettled():,} queries are still pending ({most_common(reasons)})")
         # A query without a line, or whose answer came and makes no sense, may have been paid for.
         unheard = ledger.silent() if info.get("status") != "failed" else 0
         senseless = sum(
@@ -467,7 +476,7 @@ class Harvester:
     ) -> None:
         ledger, shared = reading.ledger, self._shared
         contents = ledger.begin(what)
-        async with contextlib.aclosing(api.lines(file_id)) as lines:
+        async with contextlib.aclosing(api.results(file_id)) as lines:
             async for text in lines:
                 line = ledger.take(text, contents)
                 if line is None:

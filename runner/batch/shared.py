@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from runner.batch.api import ApiFault
 from runner.batch.requests import Allowance
-from runner.lifecycle.failure_policy import UNREACHED_S, passes
+from runner.lifecycle.failure_policy import UNREACHED_S, of_the_file, passes
 from runner.lifecycle.options import RunOptions
 from runner.transport.redact import Redactor
 
@@ -81,6 +81,8 @@ class BatchShared:
     harvests: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HARVESTS))
     reached: set[str] = field(default_factory=set)
     """Whose servers have replied in this run, by name."""
+    failing: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Calls that are being tried again, by name and what is called, and how they failed last."""
 
     async def wait(self, seconds: float) -> None:
         """Sleep. Raises Stopped when the run is to stop."""
@@ -89,7 +91,9 @@ class BatchShared:
         if self.stopping.is_set():
             raise Stopped
 
-    async def patiently(self, name: str, what: str, call: Callable[[int], Awaitable[_T]]) -> _T:
+    async def patiently(
+        self, name: str, what: str, call: Callable[[int], Awaitable[_T]], *, downloads: bool = False
+    ) -> _T:
         """Call until it succeeds: again after passing errors, with growing waits, for `outage_s`.
 
         A server that was never reached in this run is tried for `UNREACHED_S` only.
@@ -98,6 +102,7 @@ class BatchShared:
             name: whose server it is, in words.
             what: what is called, in words.
             call: is given the number of the try.
+            downloads: it fetches a file; what is wrong with that alone is left to who calls.
 
         Raises ApiFault for an error that will not, or did not, pass.
         """
@@ -109,18 +114,23 @@ class BatchShared:
                 fault = error.fault
                 gone += fault.status == 404
                 passing = passes(fault) or (fault.status == 404 and gone < _GONE_AFTER)
+                if downloads and of_the_file(fault):
+                    passing = False
                 if not fault.unreached:
                     self.reached.add(name)
                 patience_s = self.options.outage_s if name in self.reached else UNREACHED_S
                 if not passing or time.monotonic() - started > patience_s:
+                    self.failing.pop((name, what), None)
                     raise
+                self.failing[name, what] = fault.reason
                 pause = min(min(_FIRST_WAIT_S, self.poll_s) * 2**number, _LONGEST_WAIT_S)
                 pause = max(pause * random.uniform(0.5, 1.0), fault.retry_after or 0.0)
                 if number in (0, 3) or number % 10 == 0:
-                    limit = "" if name in self.reached else f", for {UNREACHED_S:.0f} s at most"
-                    self.tell(f"{name}: {what}: {fault.message}; again in {pause:.0f} s{limit}")
+                    limit = "" if name in self.reached else f" (for {UNREACHED_S:.0f} s at most)"
+                    self.tell(f"{name}: {what}: {fault.reason}. Trying again in {pause:.0f} s{limit}.")
                 number += 1
                 await self.wait(pause)
             else:
                 self.reached.add(name)
+                self.failing.pop((name, what), None)
                 return result

@@ -18,7 +18,7 @@ where requests fail by chance (`runner.lifecycle.tries`), with growing waits bet
 given up is stored under the name of the fault ("failed" when its tries are spent). In an outage of its
 lane a failed query waits behind the others and spends no try, up to `MOST_PROBES` in a long one; nor does
 it while nothing at all is answered. In a batch, what is to be asked again stays pending for the next
-batch.
+batch, and a file of results that is refused or damaged is fetched again (`of_the_file`).
 
 "Free" and "may be due" are for replies that do not say what they used: usage that a reply states is always
 paid, and a request that never reached its server is free. (1) But for a gateway's timeout: the model behind
@@ -142,6 +142,17 @@ def passes(fault: Fault) -> bool:
 def turned_away(fault: Fault) -> bool:
     """The provider has said no, so that nothing was begun: for calls that ask no query."""
     return fault.status is not None and 400 <= fault.status < 500 and not _broke_off(fault)
+
+
+def of_the_file(fault: Fault) -> bool:
+    """Whether a download failed for a reason of its file: it is not there yet, is withheld, or is damaged.
+
+    A 401 or 403 says nothing of the key, with which the provider has just named the file: stores of files
+    answer so while a file is being written, and where a signed address is no longer valid. Where the key is
+    the trouble after all, the next look at the batch is refused too.
+    """
+    refused = not RULES[fault.kind].passes and fault.kind is not Kind.NO_MONEY
+    return refused or (fault.kind is Kind.BAD_BODY and fault.at_the_query)
 
 
 def _broke_off(fault: Fault) -> bool:

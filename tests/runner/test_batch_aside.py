@@ -38,7 +38,7 @@ async def test_a_set_aside_run_takes_its_open_batch_with_it(study, by_batch, cap
         assert (summary.state, summary.counts) == ("finished", {"answered": 6})
         told = capsys.readouterr().err
         assert f"--count-again {first.run_id}" in told
-        assert "batch_0 is left where it is" in told
+        assert "batch batch_0 is not fetched, because its run was set aside" in told
         assert server.count("GET /batches/batch_1") > 0
         assert rows(study, "SELECT DISTINCT run_id FROM predictions") == [(summary.run_id,)]
         assert [len(server.of_file(one["input_file_id"])) for one in server.batches.values()] == [3, 6]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import uuid
+from collections.abc import AsyncIterator, Callable
 
 import orjson
 import pytest
@@ -11,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runner_world import providers
 
-from runner.batch.api import BatchApi
+from runner.batch.records import TooLongRecord, records, unpacked
 from runner.batch.requests import custom_id, endpoint, read_custom_id
 from runner.batch.results import Ledger, missing, read_line
+from runner.transport.compression import BadGzip
 from runner.transport.outcome import Answer, Fault
 from runner.transport.redact import Redactor
 
@@ -120,24 +123,107 @@ def test_a_status_may_be_written_as_a_text(code: object, answered: bool) -> None
         assert isinstance(found.result, Answer) == answered
 
 
-class Pieces:
-    """A response whose body comes in these pieces."""
+async def arriving(pieces: list[bytes]) -> AsyncIterator[bytes]:
+    """A file that comes in these pieces."""
+    for piece in pieces:
+        yield piece
 
-    status = 200
 
-    def __init__(self, pieces: list[bytes]) -> None:
-        self.content = self
-        self._pieces = pieces
-
-    async def iter_any(self):
-        for piece in self._pieces:
-            yield piece
+async def taken_apart(pieces: list[bytes]) -> list[bytes]:
+    return [record async for record in records(unpacked(arriving(pieces)))]
 
 
 @given(st.lists(st.sampled_from([b"a", b"bc\n", b"\n", b"\nd", b"e\nf\ng", b""]), max_size=12))
 async def test_lines_are_whole_however_they_arrive(pieces: list[bytes]) -> None:
-    api, rest = object.__new__(BatchApi), bytearray()
-    lines = [line async for line in api._split(Pieces(pieces), rest)]  # type: ignore[arg-type]
     whole = b"".join(pieces).split(b"\n")
-    assert lines == [line for line in whole[:-1] if line]
-    assert bytes(rest) == whole[-1]
+    assert await taken_apart(pieces) == [line for line in whole if line]
+
+
+RESULTS = [
+    {"custom_id": f"q-{n}", "response": {"body": {"choices": [{"text": text}], "n": [[n], {}]}}}
+    for n, text in enumerate(['brackets } ] { [ in "quotes"', "a \\ at the end\\", "案，情\n", "", '\\"}'])
+]
+
+
+def pretty(data: object) -> bytes:
+    return json.dumps(data, ensure_ascii=False, indent=2).encode()
+
+
+def compact(data: object) -> bytes:
+    return json.dumps(data).encode()
+
+
+FORMS = {
+    "lines": b"\n".join(map(compact, RESULTS)) + b"\n",
+    "lines without an end": b"\r\n".join(map(compact, RESULTS)),
+    "an array": compact(RESULTS),
+    "an array with a mark before it": b"\xef\xbb\xbf" + compact(RESULTS) + b"\n",
+    "an array over many lines": pretty(RESULTS),
+    "an array, a result a line": b"[\n" + b",\n".join(map(compact, RESULTS)) + b"\n]\n",
+    "arrays of one": b"\n".join(compact([one]) for one in RESULTS),
+    "two arrays": compact(RESULTS[:2]) + b"\n" + pretty(RESULTS[2:]),
+    "objects over many lines": b"\n".join(map(pretty, RESULTS)),
+    "an array in an object": compact({"object": "list", "data": RESULTS}),
+    "an array in an object over many lines": pretty({"results": RESULTS}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("size", [1, 2, 7, 100, 10**6])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+async def test_results_are_read_in_every_form(form: str, size: int, pack: Callable[[bytes], bytes]) -> None:
+    packed = pack(FORMS[form])
+    pieces = [packed[at : at + size] for at in range(0, len(packed), size)]
+    assert [json.loads(record) for record in await taken_apart(pieces)] == RESULTS
+
+
+@given(st.sampled_from(sorted(FORMS)), st.integers(0, 10**4))
+async def test_of_a_file_that_is_cut_each_whole_result_is_read(form: str, end: int) -> None:
+    whole = FORMS[form]
+    cut = whole[: end % len(whole)]
+    found = await taken_apart([cut])
+    known = [one for record in found if (one := as_json(record)) is not None]
+    assert known == RESULTS[: len(known)]
+    assert len(known) >= cut.count(b"custom_id") - 1
+    if "array" in form and "arrays" not in form and cut.strip() and not cut.rstrip().endswith(b"]"):
+        assert len(found) > len(known) or not known, "that its end is missing shows"
+
+
+def as_json(record: bytes) -> object:
+    try:
+        found = json.loads(record)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and "custom_id" in found else None
+
+
+async def test_a_record_without_an_end_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runner.batch.records.LONGEST_RECORD", 1000)
+    for start in (b"[{", b"{", b"<html>", b"[1, ", b" "):
+        with pytest.raises(TooLongRecord):
+            await taken_apart([start, b" " * 600, b"x" * 600])
+
+
+@pytest.mark.parametrize(
+    ("packed", "says"),
+    [
+        (gzip.compress(FORMS["lines"])[:-20], "ends too early"),
+        (gzip.compress(FORMS["lines"])[:-4], "ends too early"),
+        (b"\x1f\x8b\x08 no gzip at all", "cannot be unpacked"),
+        (gzip.compress(FORMS["lines"]) + b"and more", "cannot be unpacked"),
+    ],
+)
+async def test_a_damaged_packed_file_is_no_file(packed: bytes, says: str) -> None:
+    for size in (1, 10, 10**6):
+        with pytest.raises(BadGzip, match=says):
+            await taken_apart([packed[at : at + size] for at in range(0, len(packed), size)])
+
+
+@pytest.mark.parametrize("several", [1, 3])
+async def test_packed_members_in_a_row_and_padding_are_one_file(several: int) -> None:
+    members = [gzip.compress(part) for part in FORMS["lines"].partition(b"\n")[:several]]
+    expected = b"".join(FORMS["lines"].partition(b"\n")[:several])
+    packed = b"".join(members) + bytes(512)
+    for size in (1, 100, 10**6):
+        pieces = [packed[at : at + size] for at in range(0, len(packed), size)]
+        assert b"".join([part async for part in unpacked(arriving(pieces))]) == expected

@@ -162,7 +162,7 @@ async def test_what_an_expired_batch_brought_is_kept_and_the_rest_stays_to_ask(s
     summary = await by_batch(server)
     assert (summary.counts, summary.pending, summary.exit_code) == ({"answered": 4}, 6, 1)
     assert "batch_expired" in summary.message
-    assert "1 no line came back" in summary.message
+    assert "1 no result came back" in summary.message
     assert states(study) == [("expired", True)]
     server.ends_as, server.outcome = "completed", BatchServer.outcome
     assert (await by_batch(server)).counts == {"answered": 6}
@@ -175,6 +175,7 @@ async def test_a_batch_that_fails_validation_leaves_all_pending_and_says_why(stu
     server = await batch_server(ends_as="failed", errors=errors)
     summary = await by_batch(server)
     assert (summary.counts, summary.pending, summary.exit_code) == ({}, 4, 1)
+    assert "Not answered: 4 model_not_found: no such model judge-1." in summary.message
     assert "no such model judge-1" in rows(study, "SELECT note FROM batches")[0][0]
     assert states(study) == [("failed", True)]
 
