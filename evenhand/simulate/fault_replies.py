@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import orjson
 
 from evenhand.simulate.faults import FaultPlan, Verdict
-from evenhand.simulate.http import Connection, reply
+from evenhand.simulate.http import Connection, error, reply
 from evenhand.simulate.limits import RetryAfter, retry_headers
 
 _HTML = b"<!DOCTYPE html><html><head><title>502</title></head><body>upstream unavailable</body></html>"
@@ -39,12 +39,6 @@ _DEATHS: Mapping[str, tuple[int, str, str]] = {
     "no_balance": (402, "insufficient_balance", "Insufficient balance."),
 }
 _RETRY_FORMS: tuple[RetryAfter, ...] = ("seconds", "date", "milliseconds")
-
-
-def error(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> bytes:
-    """A reply with OpenAI's error object."""
-    body = orjson.dumps({"error": {"message": message, "type": code, "param": None, "code": code}})
-    return reply(status, body, headers)
 
 
 def carry_out(

@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 
+import orjson
+
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
 _LARGEST_HEAD = 65_536
 _LARGEST_BODY = 64 << 20
@@ -58,6 +60,12 @@ def reply(
         f"Content-Length: {len(body) if length is None else length}\r\n{more}\r\n"
     )
     return head.encode("latin-1") + body
+
+
+def error(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> bytes:
+    """A reply with OpenAI's error object."""
+    body = orjson.dumps({"error": {"message": message, "type": code, "param": None, "code": code}})
+    return reply(status, body, headers)
 
 
 class Connection(asyncio.Protocol):

@@ -1,6 +1,6 @@
 """The scripted judge's server: OpenAI's chat completions on loopback, answered by a script.
 
-    GET  /health, /v1/models, /ledger      POST /v1/chat/completions
+    GET  /health, /v1/models      POST /v1/chat/completions
 
 A prompt that is not in the book is refused (400): an answer made up would hide an error of the client.
 """
@@ -10,18 +10,16 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
-from evenhand.simulate.fault_replies import carry_out, error
-from evenhand.simulate.faults import FaultPlan, Faults, Verdict
 from evenhand.simulate.forms import FormJudge, word
-from evenhand.simulate.http import Connection, Request, reply
-from evenhand.simulate.ledger import Ledger, prompt_key
+from evenhand.simulate.http import Connection, Request, error, reply
 from evenhand.simulate.prefix_cache import PrefixCache
 from evenhand.simulate.prompts import PromptBook, digest
 from evenhand.simulate.script import Script
@@ -36,26 +34,40 @@ _CACHED_ANSWERS = 50_000
 BYTES_PER_TOKEN = 4
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request for a completion, and the answer that the script has for it."""
+
+    digest: int
+    """Of the prompt."""
+    seed: int | None
+    number: int
+    """Completions asked for until now, this one included."""
+    api_key: Callable[[], str]
+    model: str
+    prompt_tokens: int
+    most_tokens: int
+    """`max_tokens` of the request; 0 where it has none."""
+    completion_tokens: int
+    answer: bytes
+    """The body of a good reply."""
+
+
 class SimulatedJudge:
     """The server, as an async context manager; `in_thread` runs it beside synchronous code.
 
     Args:
         script: how it judges.
         prompts: what it knows; `of_study` makes it from a study.
-        faults: what goes wrong; nothing by default.
         port: on 127.0.0.1; a free one by default.
 
     Raises BadInput where the script plants a bias on a value that no prompt has.
     """
 
-    def __init__(
-        self, script: Script, prompts: PromptBook, faults: FaultPlan | None = None, port: int = 0
-    ) -> None:
+    def __init__(self, script: Script, prompts: PromptBook, port: int = 0) -> None:
         prompts.check(script)
         self.script = script
         self.prompts = prompts
-        self.ledger = Ledger()
-        self.faults = None if faults is None else Faults(faults, self.ledger)
         self.model_name = MODEL
         self._port = port
         self._server: asyncio.Server | None = None
@@ -68,15 +80,9 @@ class SimulatedJudge:
         self._forms = {key: FormJudge(script, form) for key, form in forms.items()}
 
     @classmethod
-    def of_study(
-        cls,
-        study: Study,
-        script: Script | None = None,
-        selection: Selection | None = None,
-        faults: FaultPlan | None = None,
-    ) -> SimulatedJudge:
+    def of_study(cls, study: Study, script: Script | None = None, selection: Selection | None = None) -> Self:
         """A judge that knows the prompts of a study."""
-        return cls(script or Script(), PromptBook.of_study(study, selection), faults)
+        return cls(script or Script(), PromptBook.of_study(study, selection))
 
     @property
     def base_url(self) -> str:
@@ -97,7 +103,7 @@ class SimulatedJudge:
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
-            lambda: Connection(self._handle, self._connections), "127.0.0.1", self._port, backlog=_BACKLOG
+            lambda: Connection(self.handle, self._connections), "127.0.0.1", self._port, backlog=_BACKLOG
         )
         return self
 
@@ -132,11 +138,10 @@ class SimulatedJudge:
             thread.join(10)
             loop.close()
 
-    def _handle(self, connection: Connection, request: Request) -> None:
+    def handle(self, connection: Connection, request: Request) -> None:
+        """Answer one request to any path."""
         if request.method == "POST" and request.path.endswith("/chat/completions"):
             self._complete(connection, request)
-        elif request.path.startswith("/ledger"):
-            connection.send(reply(200, orjson.dumps(self._accounts("full" in request.path))))
         elif request.path.endswith("/models"):
             models = {"object": "list", "data": [{"id": MODEL, "object": "model", "owned_by": "evenhand"}]}
             connection.send(reply(200, orjson.dumps(models)))
@@ -154,11 +159,10 @@ class SimulatedJudge:
             return
         known = digest(user)
         seed = body.get("seed")
-        key = prompt_key(known, seed)
         self._served += 1
         place = self.prompts.place(known)
         if place is None:
-            self.ledger.record(key, "unknown_prompt")
+            self.refused(known, seed)
             connection.send(error(400, "unknown_prompt", "The scripted judge does not know this prompt."))
             return
         draws = self.script.draws(self.prompts.documents[place.document], place.label, place.value, seed)
@@ -190,40 +194,30 @@ class SimulatedJudge:
             prompt_tokens + completion_tokens,
             0 if self._cache is None else self._cache.read(user) // BYTES_PER_TOKEN,
         )
-        verdict = _GOOD
-        finished = self._finished
-        if self.faults is not None:
-            max_tokens = int(body.get("max_tokens") or body.get("max_completion_tokens") or 0)
-            api_key = request.key
-            verdict = self.faults.judge(key, api_key, model, prompt_tokens, max_tokens, time.monotonic())
-            finished = partial(self._settled, api_key, model, verdict, prompt_tokens + completion_tokens)
-        self.ledger.in_flight += 1
-        self.ledger.peak_in_flight = max(self.ledger.peak_in_flight, self.ledger.in_flight)
-        go = partial(self._reply, connection, request, verdict, good, partial(finished, key))
+        asked = Asked(
+            digest=known,
+            seed=seed,
+            number=self._served,
+            api_key=lambda: request.key,
+            model=model,
+            prompt_tokens=prompt_tokens,
+            most_tokens=int(body.get("max_tokens") or body.get("max_completion_tokens") or 0),
+            completion_tokens=completion_tokens,
+            answer=good,
+        )
+        go = self.prepare(connection, asked)
         delay = self.script.latency.seconds(draws.latency)
         if delay > 0:
             asyncio.get_running_loop().call_later(delay, go)
         else:
             go()
 
-    def _reply(
-        self, connection: Connection, request: Request, verdict: Verdict, good: bytes, finished: partial[None]
-    ) -> None:
-        if verdict.kind == "answered":
-            finished("answered" if connection.open else "gone")
-            connection.send(reply(200, good, verdict.headers))
-        else:
-            assert self.faults is not None
-            carry_out(connection, verdict, self.faults.plan, good, request.key, self._served, finished)
+    def prepare(self, connection: Connection, asked: Asked) -> Callable[[], object]:
+        """Take in a request for a completion; the result sends the reply, when its time has come."""
+        return partial(connection.send, reply(200, asked.answer))
 
-    def _finished(self, key: int, kind: str) -> None:
-        self.ledger.in_flight -= 1
-        self.ledger.record(key, kind)
-
-    def _settled(self, api_key: str, model: str, verdict: Verdict, used: int, key: int, kind: str) -> None:
-        assert self.faults is not None
-        self.faults.settle(api_key, model, verdict.charge, used, time.monotonic())
-        self._finished(key, kind)
+    def refused(self, known: int, seed: int | None) -> None:
+        """Take note of a prompt that is not in the book: its digest, and the seed of the request."""
 
     def _content(self, charge: str, months: int, style: str) -> tuple[bytes, int]:
         made = self._contents.get((charge, months, style))
@@ -233,28 +227,6 @@ class SimulatedJudge:
             text = answer(charge, months, style)
             made = self._contents[charge, months, style] = (orjson.dumps(text), tokens(text.encode()))
         return made
-
-    def _accounts(self, full: bool) -> dict[str, Any]:
-        accounts = self.ledger.summary() | {"served": self._served}
-        if self.faults is not None:
-            # By the order in which they came: a key must not be shown.
-            accounts["lanes"] = [
-                {
-                    "model": model,
-                    "accepted": window.accepted,
-                    "refused_requests": window.refused_requests,
-                    "refused_tokens": window.refused_tokens,
-                    "tokens": window.tokens,
-                    "seconds": window.last_at - (window.first_at or window.last_at),
-                }
-                for (_, model), window in self.faults.windows.items()
-            ]
-        if full:
-            accounts["history"] = {f"{key:x}": kinds.decode() for key, kinds in self.ledger.history.items()}
-        return accounts
-
-
-_GOOD = Verdict("answered")
 
 
 def tokens(utf8: bytes) -> int:

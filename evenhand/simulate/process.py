@@ -23,10 +23,10 @@ _START_S = 60.0
 
 
 class JudgeProcess:
-    """Runs a `SimulatedJudge` elsewhere; a plain context manager with `.base_url`.
+    """Runs a `FaultyJudge` elsewhere; a plain context manager with `.base_url`.
 
     Args:
-        script, prompts, faults: as for `SimulatedJudge`.
+        script, prompts, faults: as for `FaultyJudge`.
     """
 
     def __init__(self, script: Script, prompts: PromptBook, faults: FaultPlan | None = None) -> None:
@@ -97,7 +97,7 @@ class JudgeProcess:
 
 
 async def _serve() -> None:
-    from evenhand.simulate.judge import SimulatedJudge  # noqa: PLC0415 - the parent needs no server
+    from evenhand.simulate.faulty_judge import FaultyJudge  # noqa: PLC0415 - the parent needs no server
 
     script, prompts, faults = pickle.load(sys.stdin.buffer)
     loop = asyncio.get_running_loop()
@@ -107,7 +107,7 @@ async def _serve() -> None:
         sys.stdin.buffer.read()
         loop.call_soon_threadsafe(parent_gone.set)
 
-    async with SimulatedJudge(script, prompts, faults) as judge:
+    async with FaultyJudge(script, prompts, faults) as judge:
         print(judge.base_url.rsplit(":", 1)[1].split("/")[0], flush=True)
         threading.Thread(target=watch, daemon=True).start()
         await parent_gone.wait()

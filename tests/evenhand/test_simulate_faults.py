@@ -14,19 +14,11 @@ from typing import Any
 import aiohttp
 import pytest
 
-from evenhand.simulate import (
-    DeadKey,
-    FaultPlan,
-    Ledger,
-    Outage,
-    PromptBook,
-    Script,
-    ServerLimits,
-    SimulatedJudge,
-)
-from evenhand.simulate.faults import EVERY_KIND, Faults
-from evenhand.simulate.ledger import SETTLED, prompt_key
-from evenhand.simulate.limits import Charge, Window, retry_headers
+from evenhand.simulate import PromptBook, Script
+from evenhand.simulate.faults import EVERY_KIND, DeadKey, FaultPlan, Faults, Outage
+from evenhand.simulate.faulty_judge import FaultyJudge
+from evenhand.simulate.ledger import SETTLED, Ledger, prompt_key
+from evenhand.simulate.limits import Charge, ServerLimits, Window, retry_headers
 from evenhand.simulate.prompts import digest
 
 TEXTS = [f"第{n}件案件的事实：被告人盗窃财物。" for n in range(200)]
@@ -37,9 +29,9 @@ KEYS = [prompt_key(digest(text.encode()), None) for text in TEXTS]
 @asynccontextmanager
 async def serving(
     plan: FaultPlan, script: Script | None = None
-) -> AsyncIterator[tuple[SimulatedJudge, aiohttp.ClientSession]]:
+) -> AsyncIterator[tuple[FaultyJudge, aiohttp.ClientSession]]:
     async with (
-        SimulatedJudge(script or Script(plain=True), BOOK, plan) as judge,
+        FaultyJudge(script or Script(plain=True), BOOK, plan) as judge,
         aiohttp.ClientSession() as session,
     ):
         yield judge, session
@@ -50,7 +42,7 @@ def always(kind: str, **more: Any) -> FaultPlan:
 
 
 async def post(
-    judge: SimulatedJudge, session: aiohttp.ClientSession, text: str = TEXTS[0], key: str = "", **more: Any
+    judge: FaultyJudge, session: aiohttp.ClientSession, text: str = TEXTS[0], key: str = "", **more: Any
 ) -> tuple[int, str, bytes, dict[str, str]]:
     """Status, content type, body, headers (names in lower case)."""
     sent = {"model": "m", "messages": [{"role": "user", "content": text}], "max_tokens": 50, **more}

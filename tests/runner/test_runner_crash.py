@@ -14,7 +14,8 @@ import pytest
 from runner_world import fill_study, rows
 
 import store
-from evenhand.simulate import JudgeProcess, Latency, PromptBook, Script
+from evenhand.simulate import Latency, PromptBook, Script
+from evenhand.simulate.process import JudgeProcess
 
 CHILD = Path(__file__).with_name("runner_child.py")
 IN_FLIGHT = 16

@@ -9,8 +9,11 @@ import pytest
 from runner_world import fill_study, providers, rows
 
 import store
-from evenhand.simulate import DeadKey, FaultPlan, JudgeProcess, Outage, PromptBook, Script, ServerLimits
+from evenhand.simulate import PromptBook, Script
+from evenhand.simulate.faults import DeadKey, FaultPlan, Outage
 from evenhand.simulate.ledger import prompt_key
+from evenhand.simulate.limits import ServerLimits
+from evenhand.simulate.process import JudgeProcess
 from evenhand.simulate.prompts import digest
 
 KEYS = {"FAULT_KEY_A": "planted-aaaa", "FAULT_KEY_B": "planted-bbbb"}

@@ -7,7 +7,10 @@ import asyncio
 import pytest
 from runner_world import fill_study, providers
 
-from evenhand.simulate import FaultPlan, JudgeProcess, Latency, PromptBook, Script, ServerLimits
+from evenhand.simulate import Latency, PromptBook, Script
+from evenhand.simulate.faults import FaultPlan
+from evenhand.simulate.limits import ServerLimits
+from evenhand.simulate.process import JudgeProcess
 
 MINUTES = 3
 
