@@ -15,6 +15,13 @@ __all__ = [
     "Providers",
     "RunOptions",
     "RunSummary",
+    "batch",
+    "engines",
+    "estimate",
+    "lifecycle",
+    "live",
     "load_providers",
+    "providers",
     "run",
+    "status",
 ]

@@ -7,8 +7,8 @@ from itertools import permutations
 from math import factorial
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from analyze.counterfactual.frame import Floats
 
@@ -48,7 +48,7 @@ def spearman(x: Floats, y: Floats, seed: int = 0) -> Spearman | None:
     n = len(x)
     if n < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
-    a, b = _standard(stats.rankdata(x)), _standard(stats.rankdata(y))
+    a, b = _standard(scipy.stats.rankdata(x)), _standard(scipy.stats.rankdata(y))
     rho = float(np.clip(a @ b, -1, 1))
     if n <= ENUMERATED:
         orders = np.array(list(permutations(range(n))))
@@ -60,7 +60,7 @@ def spearman(x: Floats, y: Floats, seed: int = 0) -> Spearman | None:
         count = DRAWS
     low = high = None
     if abs(rho) < 1 - 1e-9:
-        half = stats.norm.isf(0.025) * np.sqrt((1 + rho**2 / 2) / (n - 3))
+        half = scipy.stats.norm.isf(0.025) * np.sqrt((1 + rho**2 / 2) / (n - 3))
         low, high = float(np.tanh(np.arctanh(rho) - half)), float(np.tanh(np.arctanh(rho) + half))
     return Spearman(rho, p, low, high, count, n <= ENUMERATED)
 
@@ -74,7 +74,7 @@ def between_share(x: Floats, levels: NDArray[np.str_], seed: int = 0) -> tuple[f
     names = np.unique(levels)
     if n < 4 or len(names) < 2 or len(names) == n or np.ptp(x) == 0:
         return None
-    ranks = _standard(stats.rankdata(x))
+    ranks = _standard(scipy.stats.rankdata(x))
     member = (levels[:, None] == names[None, :]) / np.sqrt([np.count_nonzero(levels == k) for k in names])
     observed = float(((ranks @ member) ** 2).sum())
     drawn = np.random.default_rng(seed).permuted(np.broadcast_to(ranks, (DRAWS, n)), axis=1) @ member

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from scipy import stats
+import scipy
 
 from analyze.compare.decomposition import Middle
 from analyze.compare.printed import Printed, agrees
@@ -199,7 +199,7 @@ def _cause(was_row: ComparedValue, is_row: ComparedValue, threshold: float) -> s
     before_se, after_se = was_row.before_se, is_row.after_se
     if b is None or a is None or not before_se or not after_se:
         return None
-    critical = float(stats.norm.isf(threshold / 2))
+    critical = float(scipy.stats.norm.isf(threshold / 2))
     was = abs(b / before_se) > critical
     by_effect = (abs(a / before_se) > critical) != was
     by_error = (abs(b / after_se) > critical) != was

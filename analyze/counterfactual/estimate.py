@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from analyze.counterfactual import sample as samples
 from analyze.counterfactual import within
@@ -225,7 +225,7 @@ def _estimated(
     moves = samples.changers(rows, sample)
     repeated = INDEPENDENT if spec.cluster is None and _repeated(rows, sample) else None
     largest = float(np.abs(within.demean(sample.y[:, None], sample.doc, sample.documents)).max())
-    t_95 = float(stats.t.ppf(0.975, errors.df))
+    t_95 = float(scipy.stats.t.ppf(0.975, errors.df))
     found = []
     for j, name in enumerate(value_names(rows)):
         reason = sample.reasons[j]
@@ -238,7 +238,7 @@ def _estimated(
                 b, reason = (0.0, NO_VARIATION) if same else (b, NO_SPREAD)
             else:
                 se, t = spread, b / spread
-                p = float(2 * stats.t.sf(abs(t), errors.df))
+                p = float(2 * scipy.stats.t.sf(abs(t), errors.df))
                 low, high = b - t_95 * se, b + t_95 * se
         found.append(
             Estimate(

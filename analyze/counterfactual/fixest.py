@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from analyze.counterfactual.frame import Floats, Ints
 from analyze.counterfactual.within import Errors
@@ -23,6 +22,7 @@ class Fixest:
     """A fitted regression of `y` (n) on `x` (n, k) with an effect for each document."""
 
     def __init__(self, y: Floats, x: Floats, doc: Ints, clusters: Mapping[str, Ints]) -> None:
+        import pandas as pd  # noqa: PLC0415
         import pyfixest  # noqa: PLC0415
 
         self._documents = int(doc[-1]) + 1

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Sequence, Set
 from dataclasses import replace
 from typing import TypeVar
 
-from scipy import stats
+import scipy
 
 from analyze.findings import codes
 from analyze.findings.rows import FindingRow
@@ -112,10 +112,10 @@ def _interval(row: FindingRow, selected: float) -> FindingRow:
     if row.unit == codes.SHARE or (row.measure == codes.YES_NO and paired):
         whole = 1.0 if row.unit == codes.SHARE else codes.PERCENT
         centre = row.effect * row.n_compared / (row.n_compared + 2)
-        half = float(stats.norm.isf(tail)) * row.se
+        half = float(scipy.stats.norm.isf(tail)) * row.se
         low, high = max(-whole, centre - half), min(whole, centre + half)
     else:
-        half = float(stats.t.isf(tail, max(row.n_compared - 1, 1))) * row.se
+        half = float(scipy.stats.t.isf(tail, max(row.n_compared - 1, 1))) * row.se
         low, high = row.effect - half, row.effect + half
     return replace(
         row, ci_low=low, ci_high=high, ci_level=level, ci_kind=codes.SELECTED if confirmed else codes.PLAIN

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from scipy.special import rel_entr
+import scipy
 
 from analyze.groups.counts import row_codes
 from analyze.groups.data import Bools, Classes, Floats, Ints, Values
@@ -45,11 +45,13 @@ def drift(first: Floats, second: Floats, measure: Measure) -> Floats:
     there = (first.sum(axis=-1) > 0) & (second.sum(axis=-1) > 0)
     if measure is Measure.KL:
         p, q = _shares(first + 0.5), _shares(second + 0.5)
-        value = rel_entr(p, q).sum(axis=-1)
+        value = scipy.special.rel_entr(p, q).sum(axis=-1)
     else:
         p, q = _shares(first), _shares(second)
         middle = (p + q) / 2
-        divergence = (rel_entr(p, middle).sum(axis=-1) + rel_entr(q, middle).sum(axis=-1)) / 2
+        divergence = (
+            scipy.special.rel_entr(p, middle).sum(axis=-1) + scipy.special.rel_entr(q, middle).sum(axis=-1)
+        ) / 2
         value = np.sqrt(np.maximum(divergence, 0.0))
     return np.asarray(np.where(there, value, np.nan))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from analyze.groups.data import Bools, Floats
 
@@ -46,7 +46,7 @@ def wilson(hits: float, n: float, inflation: float = 1.0) -> Rate:
     """Wilson's 95% interval of a share; `inflation` is the design effect of rows that share a case."""
     if n <= 0:
         return Rate(None, None, None, 0)
-    z = stats.norm.isf(0.025)
+    z = scipy.stats.norm.isf(0.025)
     share, effective = hits / n, n / inflation
     centre = (share + z**2 / (2 * effective)) / (1 + z**2 / effective)
     half = z / (1 + z**2 / effective) * np.sqrt(share * (1 - share) / effective + z**2 / (4 * effective**2))
@@ -77,7 +77,7 @@ def rates(cells: Floats, positive: int, compared: Bools, inflation: Floats | Non
         low = high = None
         if ratio is not None and best is not None and ratio > 0 and group != best:
             error = sum(factor[one] * (1 / selected[one] - 1 / n[one]) for one in (group, best))
-            width = float(stats.norm.isf(0.025) * np.sqrt(error))
+            width = float(scipy.stats.norm.isf(0.025) * np.sqrt(error))
             low, high = ratio * np.exp(-width), ratio * np.exp(width)
         found.append(
             Rates(

@@ -8,11 +8,11 @@ that assumption.
 
 from __future__ import annotations
 
-from scipy import stats
+import scipy
 
 THRESHOLDS = (0.1, 0.05, 0.01)
 
 
 def bernoulli_p(significant: int, trials: int, threshold: float) -> float:
     """P(X >= significant) for X ~ Binomial(trials, threshold); 1 where there was no trial."""
-    return float(stats.binom.sf(significant - 1, trials, threshold)) if trials else 1.0
+    return float(scipy.stats.binom.sf(significant - 1, trials, threshold)) if trials else 1.0

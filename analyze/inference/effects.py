@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from analyze.counterfactual.frame import Floats, Ints
 
@@ -73,7 +73,7 @@ def per_cent(y: Floats, x: Floats, doc: Ints) -> PerCent | None:
         return None
     half = scores @ np.linalg.inv(hessian)
     se = np.sqrt(documents / (documents - 1) * np.einsum("ij,ij->j", half, half))
-    width = stats.t.isf(0.025, documents - 1) * se
+    width = scipy.stats.t.isf(0.025, documents - 1) * se
     return PerCent(
         100 * np.expm1(beta), 100 * np.expm1(beta - width), 100 * np.expm1(beta + width), documents
     )
@@ -81,7 +81,7 @@ def per_cent(y: Floats, x: Floats, doc: Ints) -> PerCent | None:
 
 def sign_test(ups: int, downs: int) -> float | None:
     """Two-sided exact sign test: P of so uneven a split of the documents that move; None where none does."""
-    return float(stats.binomtest(ups, ups + downs).pvalue) if ups + downs else None
+    return float(scipy.stats.binomtest(ups, ups + downs).pvalue) if ups + downs else None
 
 
 def bound_on_share(documents: int) -> float | None:

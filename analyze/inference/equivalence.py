@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from analyze.counterfactual.frame import Bools, Floats
 
@@ -33,8 +33,8 @@ ALONE = ", taken alone"
 
 def equivalence_p(effect: float, se: float, df: float, margin: float) -> float:
     """p of two one-sided tests: the larger of those against effects of -margin and of +margin."""
-    above = stats.t.sf((effect + margin) / se, df)
-    below = stats.t.cdf((effect - margin) / se, df)
+    above = scipy.stats.t.sf((effect + margin) / se, df)
+    below = scipy.stats.t.cdf((effect - margin) / se, df)
     return float(max(above, below))
 
 
@@ -56,7 +56,9 @@ def bound_on_effect(differences: Floats, largest: float) -> float:
     """
     seen = differences[np.isfinite(differences)]
     changed = int(np.count_nonzero(seen))
-    share = float(stats.beta.ppf(0.95, changed + 1, len(seen) - changed)) if changed < len(seen) else 1.0
+    share = (
+        float(scipy.stats.beta.ppf(0.95, changed + 1, len(seen) - changed)) if changed < len(seen) else 1.0
+    )
     return share * largest
 
 
@@ -97,7 +99,7 @@ def detectable(differences: Floats, jumps: Floats, seed: int = 0) -> Detectable 
     None where there are no jumps to inject, or even all documents moving would not be found.
     """
     n = len(differences)
-    critical = float(stats.t.isf(LEVEL / 2, n - 1)) if n > 1 else np.inf
+    critical = float(scipy.stats.t.isf(LEVEL / 2, n - 1)) if n > 1 else np.inf
 
     def found(moved: Floats, _rng: np.random.Generator) -> Bools:
         mean = moved.mean(axis=1)
@@ -138,7 +140,7 @@ def joint_test(moved: Floats, level: float, values: int, rng: np.random.Generato
     n = moved.shape[1]
     if n <= values:
         return np.zeros(len(moved), dtype=bool)
-    critical = values * (n - 1) / (n - values) * float(stats.f.isf(level, values, n - values))
+    critical = values * (n - 1) / (n - values) * float(scipy.stats.f.isf(level, values, n - values))
     mean = moved.mean(axis=1)
     spread = moved.std(axis=1, ddof=1) / np.sqrt(n)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from analyze.counterfactual.frame import Floats
 from analyze.counterfactual.sample import ONE_DOCUMENT
@@ -53,7 +53,7 @@ def label_tests(scored: Sequence[Scored], results: FlipResults) -> list[LabelTes
             row = replace(
                 row,
                 wald=results.wald[at] if np.isfinite(results.wald[at]) else None,
-                wald_p=float(stats.f.sf(results.wald[at] / rank, rank, scores.sample.documents - 1))
+                wald_p=float(scipy.stats.f.sf(results.wald[at] / rank, rank, scores.sample.documents - 1))
                 if np.isfinite(results.wald[at])
                 else None,
                 flip_p=float(p[at]),

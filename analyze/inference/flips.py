@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from analyze.counterfactual.frame import Floats, Ints
 from analyze.inference.bernoulli import THRESHOLDS
@@ -292,7 +292,7 @@ class _Plan:
         self.single = np.array([len(label.values) == 1 for label in labels])
         self.critical = {
             threshold: np.array(
-                [stats.t.isf(threshold / 2, v.documents - 1) ** 2 * v.small_sample for v in values]
+                [scipy.stats.t.isf(threshold / 2, v.documents - 1) ** 2 * v.small_sample for v in values]
             )
             for threshold in THRESHOLDS
         }

@@ -9,7 +9,7 @@ under the truth, and the effects on the distance and on the answer stand side by
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from analyze.counterfactual import sample as samples
 from analyze.counterfactual.estimate import value_names
@@ -68,7 +68,7 @@ def _side(rows: LabelRows, side: str, answer: Floats, error: Floats, chosen: Boo
             effect = value.effect if value.moving.any() else 0.0
             spread = float(np.sqrt(value.variance))
             if value.moving.any() and spread > 1e-10 * np.abs(value.s).max():
-                se, p = spread, float(2 * stats.t.sf(abs(effect) / spread, value.documents - 1))
+                se, p = spread, float(2 * scipy.stats.t.sf(abs(effect) / spread, value.documents - 1))
         found.append(
             ImbalanceTest(
                 label=rows.design.label,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from analyze.counterfactual import sample as samples
 from analyze.counterfactual.estimate import value_names
@@ -142,7 +142,7 @@ def _tested(
     )
     if not se > 1e-10 * np.abs(value.s).max():
         return replace(row, leading="flip", leading_p=row.flip_p)
-    cluster_p = float(2 * stats.t.sf(abs(value.effect) / se, df))
+    cluster_p = float(2 * scipy.stats.t.sf(abs(value.effect) / se, df))
     leading_p = row.flip_p if few else cluster_p
     return replace(row, se=se, df=df, cluster_p=cluster_p, leading=leading, leading_p=leading_p)
 

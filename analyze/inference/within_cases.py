@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from analyze.counterfactual.frame import Bools, Floats, Ints
 from analyze.inference.flips import ENUMERATED, all_patterns
@@ -86,7 +86,7 @@ def permute(design: Floats, response: Floats, asked: Bools, draws: int, seed: tu
         sizes = np.abs(scores)
         if scores.shape[1] == 1 and np.ptp(sizes) <= _ROUNDING * sizes.max():
             ups = int(np.count_nonzero(scores > 0))
-            return Permuted(float(stats.binomtest(ups, len(d)).pvalue), True, len(d), least)
+            return Permuted(float(scipy.stats.binomtest(ups, len(d)).pvalue), True, len(d), least)
         if len(d) <= ENUMERATED:
             reached = (all_patterns(scores) ** 2).sum(axis=1) >= observed * (1 - _TIES)
             return Permuted(float(reached.mean()), True, len(d), least)

@@ -10,30 +10,8 @@ terminal.
 All raise `BadInput` where nothing has been analysed. Single figures: `analyze.plots`.
 """
 
-from __future__ import annotations
+from analyze.report.export import summary_json, write_tables
+from analyze.report.html import write_html
+from analyze.report.terminal import opening, print_summary
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from analyze.report.export import summary_json as summary_json
-    from analyze.report.export import write_tables as write_tables
-    from analyze.report.html import write_html as write_html
-    from analyze.report.terminal import opening as opening
-    from analyze.report.terminal import print_summary as print_summary
-
-_HOMES = {
-    "opening": "analyze.report.terminal",
-    "print_summary": "analyze.report.terminal",
-    "summary_json": "analyze.report.export",
-    "write_html": "analyze.report.html",
-    "write_tables": "analyze.report.export",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'analyze.report' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__all__ = ["opening", "print_summary", "summary_json", "write_html", "write_tables"]

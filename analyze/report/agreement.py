@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scipy import stats
+import scipy
 
 from analyze import expectations
 from analyze.expectations import Expectation
@@ -65,7 +65,7 @@ class Agreement:
     @property
     def by_chance(self) -> float:
         """The probability that at least so many agree if each direction were a coin's."""
-        return float(stats.binom.sf(self.agreeing - 1, self.shown, 0.5)) if self.shown else 1.0
+        return float(scipy.stats.binom.sf(self.agreeing - 1, self.shown, 0.5)) if self.shown else 1.0
 
     @property
     def sentence(self) -> str:

@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import scipy
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from scipy import stats
 
 from analyze.report import numbers
 from analyze.report.drawing import (
@@ -61,7 +61,7 @@ def interval(estimate: Estimate, confidence: float) -> tuple[float, float] | Non
 
 @cache
 def _quantile(probability: float, df: float) -> float:
-    return float(stats.t.ppf(probability, df))
+    return float(scipy.stats.t.ppf(probability, df))
 
 
 def rows(

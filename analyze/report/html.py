@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -27,12 +27,9 @@ from analyze.report import (
     agreement,
     conclusions,
     data_flow,
-    drawing,
     extra_tables,
     figures,
-    forest,
     glossary,
-    labels,
     minute,
     model_comparison,
     narrative,
@@ -43,6 +40,9 @@ from analyze.report.outcomes import OUTCOMES
 from analyze.report.shapes import Audit, Design, Estimate, Reading, Results
 from analyze.report.sheets import STATES, Column
 from store.errors import BadInput
+
+if TYPE_CHECKING:
+    from analyze.report import labels
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -243,6 +243,8 @@ def compared_rows(results: Results, audit: Audit) -> list[tuple[ValueRow | None,
 
 
 def _figures(results: Results, audit: Audit) -> list[tuple[str, Markup]]:
+    from analyze.report import drawing, forest  # noqa: PLC0415  (matplotlib: a second of import)
+
     beside = audit.readings[1].coding if len(audit.readings) > 1 else None
     rows = forest.rows(results, audit.main)
     groups: Sequence[str | None] = [None]
@@ -271,6 +273,8 @@ def _figures(results: Results, audit: Audit) -> list[tuple[str, Markup]]:
 
 
 def _inconsistency(results: Results, audit: Audit) -> Markup | None:
+    from analyze.report import drawing, labels  # noqa: PLC0415  (matplotlib: a second of import)
+
     figure = labels.inconsistency(results, audit, chinese=True)
     if figure is None:
         return None
@@ -285,6 +289,8 @@ def _inconsistency(results: Results, audit: Audit) -> Markup | None:
 
 
 def _heatmap(results: Results) -> Markup | None:
+    from analyze.report import drawing, labels  # noqa: PLC0415  (matplotlib: a second of import)
+
     if len(results.audits) < 2:
         return None
     figure = labels.heatmap(results, chinese=True)
@@ -299,6 +305,8 @@ def _matrix(results: Results) -> list[tuple[Design, list[labels.Cell | None], in
     """Label, its strongest effect in each model, in how many models its uncorrected p is below 0.05, of how
     many; and in how many it is confirmed, of how many in which it could be tested.
     """
+    from analyze.report import labels  # noqa: PLC0415  (matplotlib: a second of import)
+
     coding = results.codings[0]
     readings = [audit.reading(coding) for audit in results.audits]
     if len(readings) < 2:

@@ -145,6 +145,7 @@ Outcome = Annotated[Amount | YesNo | OneClass | Ordinal | Classes | Probability,
 """An outcome of any kind."""
 
 KINDS = ("amount", "yes_no", "class", "classes", "ordinal", "probability")
+"""The kinds of outcomes, as `domain.toml` names them."""
 
 
 def schema_of(outcome: Amount | YesNo | OneClass | Ordinal | Classes | Probability) -> dict[str, Any]:

@@ -1,1 +1,3 @@
 """One module a command: it parses, calls a service, and prints."""
+
+__all__ = ["main"]

@@ -14,7 +14,7 @@ from evenhand.cli.output import printable
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from evenhand.domains.judifair.check.run import Finding
+    from evenhand.domains.judifair.check import Finding
 
 PLACES = 8
 """Places of a finding that a screen shows; --all and --json show all."""

@@ -12,7 +12,7 @@ import click
 from evenhand.cli.options import console, db_option, json_option, open_study, print_json
 
 if TYPE_CHECKING:
-    from evenhand.domains.judifair.importer.report import ImportReport
+    from evenhand.domains.judifair.importer import ImportReport
 
 
 BULK_CHECKPOINT = "512MB"

@@ -120,8 +120,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(words: Sequence[str]) -> int:
     """Run a command and give its exit code; what is for people to know is printed."""
-    from store.errors import EvenhandError  # noqa: PLC0415  (a light module; keeps the order of imports honest)
-
     for word in words:
         if any("\udc80" <= letter <= "\udcff" for letter in word):  # bytes that Python could not decode
             click.echo(f"Error: The argument {word!a} is not UTF-8 text.", err=True)
@@ -143,7 +141,11 @@ def _run(words: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("Stopped.", err=True)
         return 130
-    except EvenhandError as error:
+    except Exception as error:
+        from store.errors import EvenhandError  # noqa: PLC0415  (the store loads duckdb, which --help needs not)
+
+        if not isinstance(error, EvenhandError):
+            raise
         click.echo(f"Error: {error.message}", err=True)
         if error.hint:
             click.echo(error.hint, err=True)

@@ -3,3 +3,5 @@
 `run` goes through all models of a run, `model` through the batches of one; `requests` writes what a batch
 asks, `results` reads what it brought, `api` has the calls of the interface, `report` what a person sees.
 """
+
+__all__ = ["run"]

@@ -1,1 +1,3 @@
 """Engines that this machine starts itself: the embedded one (llama.cpp) and vLLM."""
+
+__all__ = ["embedded", "vllm"]

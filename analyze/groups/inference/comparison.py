@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from analyze.groups.counts import Panel, group_sums, panel
 from analyze.groups.data import Floats, GroupData, Ints, Predictions, Variant
@@ -133,7 +133,7 @@ def _normal(difference: float, draws: Floats) -> Interval:
     error = deviation(draws)
     if error is None or np.isnan(difference):
         return NO_INTERVAL
-    half = float(stats.norm.isf(0.025)) * error
+    half = float(scipy.stats.norm.isf(0.025)) * error
     return Interval(difference - half, difference + half)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from analyze.groups.counts import Panel, row_codes
 from analyze.groups.data import Floats, GroupData, Ints
@@ -68,7 +68,9 @@ class TableBlock:
             return np.broadcast_to(total, (draws, *total.shape))
         groups = np.flatnonzero(self.sizes)
         out = np.zeros((draws, len(self.sizes), self.features.shape[1]))
-        drawn = stats.random_table.rvs(self.times, self.sizes[groups], size=draws, random_state=generator)
+        drawn = scipy.stats.random_table.rvs(
+            self.times, self.sizes[groups], size=draws, random_state=generator
+        )
         # One product of two matrices in memory order is six times as fast as one for each draw.
         tables = np.array(drawn.transpose(0, 2, 1), dtype=np.float64, order="C")
         sums = tables.reshape(draws * len(groups), len(self.times)) @ self.features

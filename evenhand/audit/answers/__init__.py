@@ -1,1 +1,13 @@
 """Reading answers: what every domain needs, and the general reader by the form of an answer."""
+
+__all__ = [
+    "announced",
+    "labelled",
+    "numerals",
+    "objects",
+    "reasoning",
+    "refusals",
+    "shapes",
+    "vocabulary",
+    "writing",
+]

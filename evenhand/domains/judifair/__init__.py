@@ -1,9 +1,4 @@
-"""JudiFair: Chinese criminal sentencing as a domain of Evenhand.
-
-Light to import: what needs a database loads where it is used.
-"""
-
-from __future__ import annotations
+"""JudiFair: Chinese criminal sentencing as a domain of Evenhand."""
 
 from pathlib import Path
 
@@ -27,4 +22,18 @@ MIGRATIONS = MigrationSet(
 RESULTS_MIGRATIONS = MigrationSet("judifair results", _FOLDER.with_name("results_migrations"))
 """What this domain's earlier results are of; to come after the migrations of the analyzer."""
 
-__all__ = ["MIGRATIONS", "RESULTS_MIGRATIONS", "SCHEMA"]
+__all__ = [
+    "MIGRATIONS",
+    "RESULTS_MIGRATIONS",
+    "SCHEMA",
+    "answered",
+    "build",
+    "case_files",
+    "catalogue",
+    "check",
+    "coding",
+    "importer",
+    "sample",
+    "show",
+    "unknown_labels",
+]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from evenhand.domains.judifair.coding import CODINGS, corrected, designs, published
+from evenhand.domains.judifair.coding import corrected, designs, published
 from evenhand.domains.judifair.coding.verdict import CodedVerdict
 from store.errors import BadInput
 from store.sql import transaction
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     import duckdb
 
     from store import Study
+
+CODINGS = ("corrected", "published")
+"""The names of the codings; the first is the one to believe."""
 
 BATCH_ROWS = 20_000
 CACHED_TEXTS = 50_000

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from evenhand.domains.judifair import SCHEMA
 from evenhand.domains.judifair.build import write_catalogue
 from evenhand.domains.judifair.coding import designs
-from evenhand.domains.judifair.importer import COLLECTION, plan, report
+from evenhand.domains.judifair.importer import plan, report
 from evenhand.domains.judifair.importer.load import Destination, load, model_key, present, set_documents
 from evenhand.domains.judifair.importer.mapping import read_map
 from evenhand.domains.judifair.importer.plan import Planned
@@ -27,6 +27,8 @@ from store.runs import finish_run, start_run
 if TYPE_CHECKING:
     from store import Study
 
+COLLECTION = "published"
+"""The collection that published answers go into: their document ids are the same in every file."""
 DESCRIPTION = "Published answers to Chinese criminal cases (THUYRan/LLM-Fairness)"
 DOCUMENTS_NAME = "documents.csv"
 
