@@ -15,11 +15,11 @@ import aiohttp
 import pytest
 
 from evenhand.simulate import PromptBook, Script
-from evenhand.simulate.faults import EVERY_KIND, DeadKey, FaultPlan, Faults, Outage
-from evenhand.simulate.faulty_judge import FaultyJudge
-from evenhand.simulate.ledger import SETTLED, Ledger, prompt_key
-from evenhand.simulate.limits import Charge, ServerLimits, Window, retry_headers
 from evenhand.simulate.prompts import digest
+from tests.servers.faults import EVERY_KIND, DeadKey, FaultPlan, Faults, Outage
+from tests.servers.faulty_judge import FaultyJudge
+from tests.servers.ledger import SETTLED, Ledger, prompt_key
+from tests.servers.limits import Charge, ServerLimits, Window, retry_headers
 
 TEXTS = [f"第{n}件案件的事实：被告人盗窃财物。" for n in range(200)]
 BOOK = PromptBook.of_rows((text, f"case-{n}", "label", "value") for n, text in enumerate(TEXTS))

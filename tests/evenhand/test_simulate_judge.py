@@ -22,11 +22,12 @@ from evenhand.domains import judifair
 from evenhand.domains.judifair.answers import read_answer
 from evenhand.domains.judifair.build import build
 from evenhand.simulate import Bias, Latency, PromptBook, Script, SimulatedJudge
-from evenhand.simulate.process import JudgeProcess
 from evenhand.simulate.script import GRID
 from evenhand.simulate.wording import STYLES, answer, style_at
 from store.errors import BadInput
+from tests.servers.process import JudgeProcess
 
+ROOT = Path(__file__).parents[2]
 ROWS = [
     (f"案{d}：{label}={value}", f"case-{d}", label, value)
     for d in range(12)
@@ -252,11 +253,13 @@ async def test_in_a_process_of_its_own_it_answers_as_it_does_here() -> None:
 def test_its_process_ends_with_the_process_that_started_it() -> None:
     code = (
         "import os, signal; from evenhand.simulate import *\n"
-        "from evenhand.simulate.process import JudgeProcess\n"
+        "from tests.servers.process import JudgeProcess\n"
         "p = JudgeProcess(Script(), PromptBook.of_rows([('x','d','l','v')])).__enter__()\n"
         "print(p.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=60, check=False
+    )
     judge = Path(f"/proc/{int(done.stdout)}")
     if not Path("/proc/self").exists():
         pytest.skip("processes are looked for in /proc")

@@ -15,7 +15,7 @@ from runner_world import fill_study, rows
 
 import store
 from evenhand.simulate import Latency, PromptBook, Script
-from evenhand.simulate.process import JudgeProcess
+from tests.servers.process import JudgeProcess
 
 CHILD = Path(__file__).with_name("runner_child.py")
 IN_FLIGHT = 16

@@ -10,11 +10,11 @@ from runner_world import fill_study, providers, rows
 
 import store
 from evenhand.simulate import PromptBook, Script
-from evenhand.simulate.faults import DeadKey, FaultPlan, Outage
-from evenhand.simulate.ledger import prompt_key
-from evenhand.simulate.limits import ServerLimits
-from evenhand.simulate.process import JudgeProcess
 from evenhand.simulate.prompts import digest
+from tests.servers.faults import DeadKey, FaultPlan, Outage
+from tests.servers.ledger import prompt_key
+from tests.servers.limits import ServerLimits
+from tests.servers.process import JudgeProcess
 
 KEYS = {"FAULT_KEY_A": "planted-aaaa", "FAULT_KEY_B": "planted-bbbb"}
 

@@ -8,9 +8,9 @@ import pytest
 from runner_world import fill_study, providers
 
 from evenhand.simulate import Latency, PromptBook, Script
-from evenhand.simulate.faults import FaultPlan
-from evenhand.simulate.limits import ServerLimits
-from evenhand.simulate.process import JudgeProcess
+from tests.servers.faults import FaultPlan
+from tests.servers.limits import ServerLimits
+from tests.servers.process import JudgeProcess
 
 MINUTES = 3
 

@@ -10,7 +10,7 @@ import pytest
 from runner_world import completion, fill_study, providers, rows, status
 
 from evenhand.simulate import Latency, PromptBook, Script
-from evenhand.simulate.process import JudgeProcess
+from tests.servers.process import JudgeProcess
 
 DOCUMENTS, VALUES = 60, 20
 LONG = "本案事实如下。" * 60 + "{{sex}}"

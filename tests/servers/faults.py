@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Literal
 
-from evenhand.simulate.ledger import Ledger
-from evenhand.simulate.limits import Charge, ServerLimits, Window
+from tests.servers.ledger import Ledger
+from tests.servers.limits import Charge, ServerLimits, Window
 
 EVERY_KIND: Mapping[str, float] = {
     "rate_limited": 2.0,

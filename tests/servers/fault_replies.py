@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 
 import orjson
 
-from evenhand.simulate.faults import FaultPlan, Verdict
 from evenhand.simulate.http import Connection, error, reply
-from evenhand.simulate.limits import RetryAfter, retry_headers
+from tests.servers.faults import FaultPlan, Verdict
+from tests.servers.limits import RetryAfter, retry_headers
 
 _HTML = b"<!DOCTYPE html><html><head><title>502</title></head><body>upstream unavailable</body></html>"
 _DRIPS = 20

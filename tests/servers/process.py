@@ -13,13 +13,16 @@ import pickle
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any, Self
 
-from evenhand.simulate.faults import FaultPlan
 from evenhand.simulate.prompts import PromptBook
 from evenhand.simulate.script import Script
+from tests.servers.faults import FaultPlan
 
 _START_S = 60.0
+_ROOT = Path(__file__).parents[2]
+"""From where `tests` can be imported."""
 
 
 class JudgeProcess:
@@ -59,7 +62,8 @@ class JudgeProcess:
 
     def __enter__(self) -> Self:
         child = self._child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "evenhand.simulate.process"],
+            [sys.executable, "-c", "from tests.servers.process import main; main()"],
+            cwd=_ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -97,7 +101,7 @@ class JudgeProcess:
 
 
 async def _serve() -> None:
-    from evenhand.simulate.faulty_judge import FaultyJudge  # noqa: PLC0415 - the parent needs no server
+    from tests.servers.faulty_judge import FaultyJudge
 
     script, prompts, faults = pickle.load(sys.stdin.buffer)
     loop = asyncio.get_running_loop()
@@ -116,12 +120,8 @@ async def _serve() -> None:
 def main() -> None:
     """Serve what comes through standard input until it closes."""
     try:
-        import uvloop  # noqa: PLC0415 - not on every system
+        import uvloop
     except ImportError:
         asyncio.run(_serve())
     else:
         uvloop.run(_serve())
-
-
-if __name__ == "__main__":
-    main()

@@ -12,13 +12,13 @@ from typing import Any
 
 import orjson
 
-from evenhand.simulate.fault_replies import carry_out
-from evenhand.simulate.faults import FaultPlan, Faults, Verdict
 from evenhand.simulate.http import Connection, Request, reply
 from evenhand.simulate.judge import Asked, SimulatedJudge
-from evenhand.simulate.ledger import Ledger, prompt_key
 from evenhand.simulate.prompts import PromptBook
 from evenhand.simulate.script import Script
+from tests.servers.fault_replies import carry_out
+from tests.servers.faults import FaultPlan, Faults, Verdict
+from tests.servers.ledger import Ledger, prompt_key
 
 
 class FaultyJudge(SimulatedJudge):

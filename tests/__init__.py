@@ -1,0 +1,1 @@
+"""The tests of Evenhand, and the servers that tests and benchmarks share."""
