@@ -145,7 +145,7 @@ def _chosen(spec: Specification, among: Sequence[Estimate], titles: Mapping[str,
     assert best.se is not None
     assert best.df is not None
     assert best.coef is not None
-    half = float(stats.t.isf(0.025 / count, best.df)) * best.se
+    half = float(scipy.stats.t.isf(0.025 / count, best.df)) * best.se
     said = f"of “{titles[best.variant]}”, chosen among {count}: p and interval are corrected for the choice"
     return replace(
         best,

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from analyze.counterfactual.frame import REFERENCE, Floats, Frame, Ints, LabelRows
 from analyze.findings.cells import added_error, difference
@@ -60,7 +60,7 @@ def _of_value(
         if not n:
             return []
         ups, downs = int((moves > 0).sum()), int((moves < 0).sum())
-        half = float(stats.norm.isf(_LEVEL / 2)) * added_error(moves)
+        half = float(scipy.stats.norm.isf(_LEVEL / 2)) * added_error(moves)
         centre = float(moves.sum()) / (n + 2)
         changed.append(float(np.abs(moves).mean()))
         rows.append(
