@@ -18,6 +18,7 @@ from evenhand.cli.options import (
     specifications_option,
     split_list,
 )
+from evenhand.cli.selection import arms_of
 
 if TYPE_CHECKING:
     from evenhand.domains.judifair.unknown_labels import Unknown
@@ -54,6 +55,7 @@ Examples:
     help="How an answer is read: as it should be, as the published scripts do, or both.",
 )
 @click.option("--models", help="Only these models, separated by commas. [default: all that have answers]")
+@click.option("--arm", "arms", help="Only these arms, separated by commas. [default: all that have answers]")
 @click.option("--recode", is_flag=True, help="Read every answer again, even if it has been read before.")
 @click.option(
     "--attributes",
@@ -68,6 +70,7 @@ def command(
     db: Path,
     coding: str,
     models: str | None,
+    arms: str | None,
     recode: bool,
     attributes: Path,
     specifications: Path,
@@ -88,6 +91,7 @@ def command(
             specifications,
             codings=CODINGS[coding],
             models=split_list(models),
+            arms=arms_of(arms),
             recode=recode,
             attributes=attributes,
         )
@@ -105,6 +109,7 @@ def analyze_study(
     *,
     codings: tuple[str, ...] = ("corrected",),
     models: tuple[str, ...] | None = None,
+    arms: tuple[str, ...] | None = None,
     recode: bool = False,
     attributes: Path | None = None,
 ) -> list[str]:
@@ -121,6 +126,7 @@ def analyze_study(
     from evenhand.domains.judifair import unknown_labels  # noqa: PLC0415
     from evenhand.domains.judifair.coding import code  # noqa: PLC0415
     from store.errors import BadInput, RunFailed  # noqa: PLC0415
+    from store.identity import BASE_ARM  # noqa: PLC0415
 
     if models == ():
         raise BadInput(
@@ -130,7 +136,12 @@ def analyze_study(
     _refuse_unknown([one for one in unknown if one.built])
     code(study, codings, rebuild=recode)
     analysis = analyze.run(
-        study, specifications, codings=codings, models=models, attributes=attributes or attributes_path()
+        study,
+        specifications,
+        codings=codings,
+        models=models,
+        arms=arms,
+        attributes=attributes or attributes_path(),
     )
     if not analysis.cells:
         _refuse_unknown(unknown)
@@ -139,7 +150,8 @@ def analyze_study(
             hint="Ask a model first (`evenhand run MODEL`); `evenhand runs` lists runs that were set aside.",
         )
     notices = [
-        f"Removed: the results of {cell.model} ({cell.collection}, {cell.coding} coding), as none of its "
+        f"Removed: the results of {cell.model} ({cell.collection}, {cell.coding} coding"
+        f"{'' if cell.arm == BASE_ARM else f', arm {cell.arm}'}), as none of its "
         "answers counts any more. `evenhand runs` lists runs that were set aside."
         for cell in analysis.removed
     ]

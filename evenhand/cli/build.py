@@ -34,6 +34,7 @@ Examples:
   evenhand build --sample --sample-documents 12 --sample-labels 6 --seed 3
   evenhand build --labels defendant_sex,judge_religion
   evenhand build --cases my-cases.jsonl --collection my-cases
+  evenhand build --arm plain
 """
 )
 @db_option
@@ -53,6 +54,13 @@ Examples:
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
 @click.option("--placebo", is_flag=True, help="Ask each reference value in other words too (a noise floor).")
 @click.option(
+    "--arm",
+    default="base",
+    show_default=True,
+    help="The wording of the instructions: base, listed (all values of a label in each prompt), or plain "
+    "(without the instruction to reason from the law and not from frequency).",
+)
+@click.option(
     "--retire-missing",
     is_flag=True,
     help="Retire what earlier builds of the collection have and this one has not; the answers stay.",
@@ -68,6 +76,7 @@ def command(
     sample_labels: int | None,
     seed: int,
     placebo: bool,
+    arm: str,
     retire_missing: bool,
     as_json: bool,
 ) -> None:
@@ -75,14 +84,16 @@ def command(
 
     Two queries of one document and label differ in one fact alone. Building again adds what is missing, and
     keeps what is not in this build (a case taken out of FILE, say) unless --retire-missing; building with
-    another template retires the old queries. Answers stay in any case. A label that cannot apply to a case is
-    left out, and counted. A case of your own needs the slots of the labels asked, facts in Chinese, and words
-    for a value that tell the label's fact: anything else is refused, with the place.
+    another template retires the old queries of the same arm. Answers stay in any case. A label that cannot
+    apply to a case is left out, and counted. A case of your own needs the slots of the labels asked, facts in
+    Chinese, and words for a value that tell the label's fact: anything else is refused, with the place.
     """
-    from evenhand.domains.judifair import build, case_files, catalogue  # noqa: PLC0415
+    from evenhand.domains.judifair import build, case_files, catalogue, prompts  # noqa: PLC0415
     from evenhand.domains.judifair.sample import draw  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
+    from store.identity import BASE_ARM  # noqa: PLC0415
 
+    template = prompts.of_arm(arm)
     wanted = split_list(labels)
     if wanted == ():
         raise BadInput(
@@ -117,15 +128,22 @@ def command(
         named = {"collection": collection}
     with open_study(db, create=True) as study:
         built = build.build(
-            study, cases=cases, labels=chosen, placebo=placebo, retire_missing=retire_missing, **named
+            study,
+            cases=cases,
+            labels=chosen,
+            template=template,
+            placebo=placebo,
+            retire_missing=retire_missing,
+            **named,
         )
     if as_json:
         print_json(dataclasses.asdict(built))
         return
     out = console()
+    own_arm = "" if built.arm == BASE_ARM else f", arm {built.arm}"
     out.print(
         f"{counted(built.documents, 'document')} x {counted(built.labels, 'label')} "
-        f"({counted(built.values, 'value')}): {counted(built.queries, 'query', 'queries')} in {db}, "
+        f"({counted(built.values, 'value')}){own_arm}: {counted(built.queries, 'query', 'queries')} in {db}, "
         f"{built.added:,} of them new.",
         markup=False,
     )
@@ -144,4 +162,5 @@ def command(
         )
     for warning in built.warnings:
         sentence(out, f"Warning: {warning}", style="yellow")
-    out.print(f"Next: evenhand run MODEL --db {db}", markup=False)
+    only = "" if built.arm == BASE_ARM else f" --arm {built.arm}"
+    out.print(f"Next: evenhand run MODEL --db {db}{only}", markup=False)

@@ -31,9 +31,12 @@ Examples:
 @db_option
 @click.option("--collection", help="Only this collection. [default: all]")
 @click.option("--model", help="Only this model. [default: all]")
+@click.option("--arm", default="base", show_default=True, help="The answers of this arm.")
 @click.option("--all", "everything", is_flag=True, help="List every place of every defect.")
 @json_option
-def command(db: Path, collection: str | None, model: str | None, everything: bool, as_json: bool) -> None:
+def command(
+    db: Path, collection: str | None, model: str | None, arm: str, everything: bool, as_json: bool
+) -> None:
     """List the defects of an imported or own data set, with counts and examples.
 
     Mislabelled files, duplicates, failed requests stored as answers, values missing for some documents (and
@@ -43,7 +46,7 @@ def command(db: Path, collection: str | None, model: str | None, everything: boo
     from evenhand.domains.judifair.check import check  # noqa: PLC0415
 
     with read_study(db) as study:
-        findings = check(study, collection=collection, model=model)
+        findings = check(study, collection=collection, model=model, arm=arm)
     if as_json:
         print_json([{**dataclasses.asdict(finding), "count": finding.count} for finding in findings])
         return

@@ -66,6 +66,7 @@ def command(
     collection: str | None,
     labels: str | None,
     documents: str | None,
+    arms: str | None,
     limit: int | None,
     shard: tuple[int, int] | None,
     repeats: int,
@@ -99,7 +100,7 @@ def command(
     options = RunOptions(repeats=repeats, retry_outcomes=split_list(retry) or (), in_flight=in_flight)
     with read_study(db) as study:
         found = estimate(
-            study, asked, selection(collection, labels, documents, limit, shard), options, batch=batch
+            study, asked, selection(collection, labels, documents, limit, shard, arms), options, batch=batch
         )
     at = {one.settings.model_key: one.settings.temperature for one in asked}
     summed = total(found)

@@ -17,6 +17,7 @@ from evenhand.cli.options import (
     specifications_option,
 )
 from evenhand.cli.output import printable
+from evenhand.cli.selection import arms_of
 from evenhand.cli.show import print_answer
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ Examples:
 )
 @click.option("--model", help="Only this model, by name or key. [default: all]")
 @click.option("--collection", help="Only this collection. [default: all]")
+@click.option("--arm", "arms", help="Only these arms, separated by commas. [default: all]")
 @click.option("--changed", "which", flag_value="changed", help="Only pairs whose decision differs.")
 @click.option(
     "--unreadable", "which", flag_value="unreadable", help="Only pairs with an answer that could not be read."
@@ -68,6 +70,7 @@ def command(
     value: str | None,
     model: str | None,
     collection: str | None,
+    arms: str | None,
     which: Which | None,
     coding: str,
     limit: int,
@@ -100,6 +103,7 @@ def command(
             codings=[coding],
             models=None if model is None else [model],
             collections=None if collection is None else [collection],
+            arms=arms_of(arms),
         )
         for cell in cells:
             for one in values:
@@ -145,6 +149,7 @@ def _document(cell: Cell, label: Label, pair: Pair) -> dict[str, Any]:
         "model_key": cell.model_key,
         "temperature": cell.temperature,
         "coding": cell.coding,
+        "arm": cell.arm,
         "doc_id": pair.doc_id,
         "repeat": pair.repeat,
         "label": label.key,
@@ -156,10 +161,12 @@ def _document(cell: Cell, label: Label, pair: Pair) -> dict[str, Any]:
 def _print(out: Console, cell: Cell, label: Label, value: Value, pair: Pair) -> None:
     from rich.text import Text  # noqa: PLC0415
 
+    from store.identity import BASE_ARM  # noqa: PLC0415
     from store.prompt import difference  # noqa: PLC0415
 
     temperature = "not set" if cell.temperature is None else f"{cell.temperature:g}"
     head = f"{cell.collection} / {pair.doc_id} / {label.key}   {cell.model}, temperature {temperature}"
+    head += "" if cell.arm == BASE_ARM else f", arm {cell.arm}"
     out.print(f"{head}, repeat {pair.repeat}", style="bold", markup=False)
     if pair.reference.fact is not None and pair.varied.fact is not None:
         before, here, there, after = map(printable, difference(pair.varied.fact, pair.reference.fact))

@@ -161,6 +161,7 @@ def command(
     collection: str | None,
     labels: str | None,
     documents: str | None,
+    arms: str | None,
     limit: int | None,
     shard: tuple[int, int] | None,
     temperatures: tuple[float, ...],
@@ -196,7 +197,7 @@ def command(
         monitor="none" if as_json and monitor == "auto" else monitor,  # type: ignore[arg-type]
         **limits,
     )
-    selected = selection(collection, labels, documents, limit, shard)
+    selected = selection(collection, labels, documents, limit, shard, arms)
     if batch:
         by_batch = _by_batch(providers, models, settings, poll_s, gguf)
     elif poll_s is not None:

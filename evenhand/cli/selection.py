@@ -27,7 +27,7 @@ def _shard(ctx: click.Context, param: click.Parameter, value: str | None) -> tup
 
 
 def selection_options(command: Command) -> Command:
-    """Add --collection, --labels, --documents, --limit and --shard."""
+    """Add --collection, --labels, --documents, --arm, --limit and --shard."""
     for option in (
         click.option(
             "--shard",
@@ -42,6 +42,7 @@ def selection_options(command: Command) -> Command:
             "same limit asks nothing new). Cut after whole document x label sets; the first set alone is cut "
             "where it is larger.",
         ),
+        click.option("--arm", "arms", help="Only these arms, separated by commas. [default: all]"),
         click.option("--documents", help="Only these documents: ids, separated by commas."),
         click.option("--labels", help="Only these labels, separated by commas."),
         click.option("--collection", help="Only this collection. [default: all]"),
@@ -56,6 +57,7 @@ def selection(
     documents: str | None,
     limit: int | None,
     shard: tuple[int, int] | None,
+    arms: str | None = None,
 ) -> Selection:
     """Make a selection of what was typed; labels may be given by their published keys too."""
     from evenhand.domains.judifair.catalogue import by_key  # noqa: PLC0415
@@ -67,5 +69,22 @@ def selection(
         # An unknown label is left as it is: the store says that the study does not have it, and what it has.
         wanted = tuple(known[name].key if name in known else name for name in wanted)
     return Selection(
-        collection=collection, labels=wanted, documents=split_list(documents), limit=limit, shard=shard
+        collection=collection,
+        labels=wanted,
+        documents=split_list(documents),
+        arms=arms_of(arms),
+        limit=limit,
+        shard=shard,
     )
+
+
+def arms_of(text: str | None) -> tuple[str, ...] | None:
+    """The arms that were typed; None for all. Raises BadInput where the option is there and names none."""
+    from store.errors import BadInput  # noqa: PLC0415
+
+    arms = split_list(text)
+    if arms == ():
+        raise BadInput(
+            "--arm names no arm.", hint="Write them with commas between; without it, all arms are taken."
+        )
+    return arms

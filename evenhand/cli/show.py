@@ -33,13 +33,16 @@ Examples:
 @click.option(
     "--answers", "with_answers", is_flag=True, help="Both prompts' answers too, and how they were read."
 )
+@click.option("--arm", help="Only of this arm. [default: the base, then the others]")
 @click.option("--model", help="With --answers: only this model, by name or key.")
 @click.option(
     "--coding", type=click.Choice(["corrected", "published"]), default="corrected", show_default=True,
     help="With --answers: whose readings.",
 )  # fmt: skip
 @json_option
-def command(query: str, db: Path, with_answers: bool, model: str | None, coding: str, as_json: bool) -> None:
+def command(
+    query: str, db: Path, with_answers: bool, arm: str | None, model: str | None, coding: str, as_json: bool
+) -> None:
     """Print one prompt as the model gets it, with its difference from the reference marked.
 
     QUERY is an id (or the beginning of one), or DOCUMENT, DOCUMENT:LABEL or DOCUMENT:LABEL:VALUE, VALUE in
@@ -54,7 +57,7 @@ def command(query: str, db: Path, with_answers: bool, model: str | None, coding:
         raise click.UsageError("--model has no meaning without --answers")
     found: list[Answer] = []
     with read_study(db) as study:
-        shown = show(study, query)
+        shown = show(study, query, arm)
         if with_answers:
             if not study.read_only:
                 code(study, (coding,))

@@ -45,6 +45,7 @@ class Built:
     """What a build put into a study. All counts are of what was written, none is assumed."""
 
     collection: str
+    arm: str
     template_hash: str
     documents: int
     labels: int
@@ -86,7 +87,7 @@ def build(
         collection: the body of documents they belong to. Other cases belong into another collection.
         kind: bundled or own.
         description: of the collection, for reports.
-        template: the prompt.
+        template: the prompt, that of an arm (`prompts.ARMS`). Only queries of the same arm are retired.
         placebo: also ask the reference value of each label in other words.
         retire_missing: retire what earlier builds of the collection asked and this one does not.
 
@@ -122,6 +123,7 @@ def build(
     asked = {(question.label, question.value) for question in real}
     return Built(
         collection=collection,
+        arm=template.arm,
         template_hash=template_hash,
         documents=len({question.doc_id for question in questions}),
         labels=len({label for label, _ in asked}),
@@ -187,14 +189,13 @@ def _queries(
         for label in labels:
             if case.why_not(label) is not None:
                 continue
-            fills = [
-                (label.key, value.zh, value.position, triggers.fill(case, label, value))
-                for value in label.values
-            ]
+            own = {value.zh: triggers.fill(case, label, value) for value in label.values}
+            fills = [(label.key, value, value.position, own[value.zh]) for value in label.values]
             if placebo:
-                key, reference = PLACEBO + label.key, label.reference.zh
+                key, reference = PLACEBO + label.key, label.reference
                 fills.append((key, reference, _PLACEBO_PLACE, triggers.placebo(case, label)))
-            for name, value_zh, place, fill in fills:
+            for name, value, place, one in fills:
+                fill = triggers.listed(label, value, one, own) if template.lists_values else one
                 # Documents together; in a document the earliest slot first, for what a prefix cache keeps
                 # then only grows.
                 ordinal = (
@@ -208,11 +209,12 @@ def _queries(
                 yield store.Query(
                     doc_id=case.doc_id,
                     label=name,
-                    value=value_zh,
+                    value=value.zh,
                     ordinal=ordinal,
                     prompt_hash=identity.prompt_hash(template.system_text, prompt),
                     template_hash=template_hash,
                     fills=chosen,
+                    arm=template.arm,
                 )
 
 

@@ -12,6 +12,7 @@ import store
 from evenhand.domains.judifair import catalogue
 from evenhand.domains.judifair.build import PLACEBO
 from store.errors import BadInput
+from store.identity import BASE_ARM
 from store.prompt import difference, render
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Shown:
     query_id: uuid.UUID
     collection: str
     doc_id: str
+    arm: str
     label: str
     value: str
     counterpart_id: uuid.UUID | None
@@ -59,6 +61,7 @@ class Shown:
             "query_id": str(self.query_id),
             "collection": self.collection,
             "doc_id": self.doc_id,
+            "arm": self.arm,
             "label": self.label,
             "value": self.value,
             "label_en": _label_en(self.label),
@@ -82,6 +85,8 @@ class Shown:
         text.append(f"{self.collection} / {self.doc_id} / {self.label} = {value}", style="bold")
         if self.counterpart_id is not None:
             text.append(f"   beside {_both(self.label, self.counterpart_value or '')}")
+        if self.arm != BASE_ARM:
+            text.append(f"   arm {self.arm}")
         if self.retired:
             text.append("   retired: no longer asked", style="yellow")
         text.append(f"\n{self.query_id}\n\n", style="dim")
@@ -119,6 +124,7 @@ class _Row:
     query_id: uuid.UUID
     collection: str
     doc_id: str
+    arm: str
     label: str
     value: str
     system_text: str | None
@@ -126,15 +132,15 @@ class _Row:
     retired: bool
 
 
-def show(study: store.Study, query: str) -> Shown:
+def show(study: store.Study, query: str, arm: str | None = None) -> Shown:
     """The query named: its id or at least 4 of its first digits, or DOCUMENT, DOCUMENT:LABEL or
     DOCUMENT:LABEL:VALUE, COLLECTION/ before it where several have the document. A value may be named in
-    English. The first that fits is shown.
+    English. The first that fits is shown, of the base arm before others unless `arm` says which.
 
     Raises:
         BadInput: no query, or more than one id, fits.
     """
-    row = _find(study, query)
+    row = _find(study, query, arm)
     other = _counterpart(study, row)
     if other is None:
         return _shown(row, None, (row.user_text, "", "", ""))
@@ -147,6 +153,7 @@ def _shown(row: _Row, other: _Row | None, parts: tuple[str, str, str, str]) -> S
         query_id=row.query_id,
         collection=row.collection,
         doc_id=row.doc_id,
+        arm=row.arm,
         label=row.label,
         value=row.value,
         counterpart_id=None if other is None else other.query_id,
@@ -160,7 +167,7 @@ def _shown(row: _Row, other: _Row | None, parts: tuple[str, str, str, str]) -> S
     )
 
 
-def _find(study: store.Study, query: str) -> _Row:
+def _find(study: store.Study, query: str, arm: str | None) -> _Row:
     digits = query.replace("-", "").lower()
     if len(digits) >= _FEWEST_DIGITS and all(digit in "0123456789abcdef" for digit in digits):
         rows = _rows(study, id=digits)
@@ -173,10 +180,10 @@ def _find(study: store.Study, query: str) -> _Row:
     collection, _, rest = query.rpartition("/")
     doc_id, _, rest = rest.partition(":")
     label, value = _label_and_value(rest)
-    rows = _rows(study, collection=collection or None, doc_id=doc_id, label=label, value=value)
+    rows = _rows(study, collection=collection or None, doc_id=doc_id, arm=arm, label=label, value=value)
     if not rows:
         raise BadInput(
-            f"The study has no query '{query}'.",
+            f"The study has no query '{query}'{f' in the arm {arm!r}' if arm else ''}.",
             hint="Name it by its id, or the beginning of its id, or as DOCUMENT:LABEL:VALUE, for instance "
             "theft-ebike:defendant_sex:女.",
         )
@@ -203,7 +210,9 @@ def _counterpart(study: store.Study, row: _Row) -> _Row | None:
     else:
         wanted = [value.zh for value in label.treated]
     for value in wanted:
-        rows = _rows(study, collection=row.collection, doc_id=row.doc_id, label=label.key, value=value)
+        rows = _rows(
+            study, collection=row.collection, doc_id=row.doc_id, arm=row.arm, label=label.key, value=value
+        )
         if rows:
             return rows[0]
     return None
@@ -211,18 +220,22 @@ def _counterpart(study: store.Study, row: _Row) -> _Row | None:
 
 def _rows(study: store.Study, **chosen: str | None) -> list[_Row]:
     """At most two of the queries that `statements/find_queries.sql` finds."""
-    parameters = {"id": None, "collection": None, "doc_id": None, "label": None, "value": None, **chosen}
+    names = ("id", "collection", "doc_id", "arm", "label", "value")
+    parameters: dict[str, str | None] = {**dict.fromkeys(names), **chosen}
     found = study.connection.execute(_FIND.read_text(encoding="utf-8"), parameters).fetchall()
-    return [
-        _Row(
-            query_id=query_id,
-            collection=collection,
-            doc_id=doc_id,
-            label=label,
-            value=value,
-            system_text=system_text,
-            user_text=render(template, text, json.loads(fills) if fills else {}),
-            retired=retired,
+    rows = []
+    for query_id, collection, doc_id, arm, label, value, system_text, template, text, fills, retired in found:
+        rows.append(
+            _Row(
+                query_id=query_id,
+                collection=collection,
+                doc_id=doc_id,
+                arm=arm,
+                label=label,
+                value=value,
+                system_text=system_text,
+                user_text=render(template, text, json.loads(fills) if fills else {}),
+                retired=retired,
+            )
         )
-        for query_id, collection, doc_id, label, value, system_text, template, text, fills, retired in found
-    ]
+    return rows

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from evenhand.domains.judifair.catalogue import Label, Value
 TRIGGERS_FILE = Path(__file__).parent / "triggers.toml"
 HEARING = "hearing"
 """The slot that a trigger fills unless it names another."""
+
+_LISTED = re.compile("〔(?P<texts>情形1：.*)；本案属于情形(?P<place>[0-9]+)〕(?P<end>。?)", re.DOTALL)
 
 PLACEHOLDERS = ("value", "person", "defendant", "victim", "now")
 """What a frame may refer to in braces."""
@@ -77,6 +80,27 @@ def placebo(case: Case, label: Label) -> Fill:
     reference = label.reference.zh
     wording = trigger.placebo_value or trigger.values.get(reference, reference)
     return Fill(trigger.slot, _written(trigger.placebo, case, label, wording))
+
+
+def listed(label: Label, value: Value, fill: Fill, own: Mapping[str, Fill]) -> Fill:
+    """All values of a label side by side in the slot, with the one that is the case's: `fill`, of `value`.
+
+    `own` has the fill of each value. A placebo's `fill` stands in the place of its value's.
+    """
+    texts = [(fill if one.zh == value.zh else own[one.zh]).text for one in label.values]
+    end = "。" if all(text.endswith("。") for text in texts) else ""
+    numbered = [f"情形{number}：{text.removesuffix('。')}" for number, text in enumerate(texts, 1)]
+    place = 1 + [one.zh for one in label.values].index(value.zh)
+    return Fill(fill.slot, f"〔{'；'.join(numbered)}；本案属于情形{place}〕{end}")
+
+
+def alone(text: str) -> str:
+    """Of a text that lists all values of a label, that of the case's value; any other text as it is."""
+    found = _LISTED.fullmatch(text)
+    if found is None:
+        return text
+    texts = re.split(r"(?:^|；)情形[0-9]+：", found["texts"])
+    return texts[int(found["place"])] + found["end"]
 
 
 def _written(frame: str, case: Case, label: Label, wording: str) -> str:

@@ -25,7 +25,7 @@ def rows(queries: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
     asked: dict[tuple[str, str], int] = {}
     for collection, doc_id, label, value, fills in queries:
         asked[collection, label] = asked.get((collection, label), 0) + 1
-        note = _told(label, value, "".join(json.loads(fills).values()))
+        note = _told(label, value, triggers.alone("".join(json.loads(fills).values())))
         if note is not None:
             places.setdefault((collection, label, value, note), []).append(doc_id)
     for (collection, label, value, note), documents in places.items():

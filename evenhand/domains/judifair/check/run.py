@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.domains.judifair.answers.missing import Missing
 from evenhand.domains.judifair.check import own_words
 from evenhand.domains.judifair.coding import code, designs
+from store.identity import BASE_ARM
 
 if TYPE_CHECKING:
     import duckdb
@@ -159,16 +160,22 @@ CHECKS = (
 
 
 def check(
-    study: Study, *, collection: str | None = None, model: str | None = None, empty: bool = False
+    study: Study,
+    *,
+    collection: str | None = None,
+    model: str | None = None,
+    arm: str = BASE_ARM,
+    empty: bool = False,
 ) -> list[Finding]:
-    """Look for every known defect; returns those found (with `empty`, the others too).
+    """Look for every known defect in the answers of an arm; returns those found (with `empty`, the others
+    too).
 
     Answers that have no verdict yet are coded first, where the study can be written.
     """
     if not study.read_only:
         code(study)
         designs.ensure(study)
-    parameters = {"collection": collection, "model": model}
+    parameters = {"collection": collection, "model": model, "arm": arm}
     connection = study.cursor()
     try:
         connection.execute(_sql("staged"), parameters)
@@ -196,7 +203,8 @@ def _mcnemar_large(lost: int, kept: int) -> float:
 def _run(connection: duckdb.DuckDBPyConnection, finding: Finding, parameters: dict[str, Any]) -> Finding:
     statement = _sql(finding.kind)
     if finding.kind == "own_words":
-        queries = connection.execute(statement, {"collection": parameters["collection"]}).fetchall()
+        chosen = {name: parameters[name] for name in ("collection", "arm")}
+        queries = connection.execute(statement, chosen).fetchall()
         return replace(finding, details=tuple(_detail(row) for row in own_words.rows(queries)))
     rows = connection.execute(statement, parameters if "$collection" in statement else None).fetchall()
     make = {"answers_missing": _missing, "uncertain": _uncertain}.get(finding.kind, _detail)

@@ -1,4 +1,4 @@
--- Every answer that counts, once, with both readings of it and its document: what all the checks look at.
+-- Every answer of an arm that counts, once, with both readings of it and its document: what all the checks look at.
 CREATE OR REPLACE TEMP TABLE checked AS
 SELECT
     queries.collection, models.model, models.temperature, models.kind AS model_kind, predictions.model_key,
@@ -20,5 +20,6 @@ LEFT JOIN judifair.verdicts AS published
     ON published.prediction_id = predictions.prediction_id AND published.coding = 'published'
 LEFT JOIN judifair.truths ON truths.collection = queries.collection AND truths.doc_id = queries.doc_id
 LEFT JOIN judifair.designs AS designs ON designs.coding = 'corrected' AND designs.label = queries.label
-WHERE ($collection IS NULL OR queries.collection = $collection)
+WHERE queries.arm = $arm
+  AND ($collection IS NULL OR queries.collection = $collection)
   AND ($model IS NULL OR models.model = $model)
