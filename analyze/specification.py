@@ -182,6 +182,8 @@ class Inference:
     confirming anything where nothing matters stays below the level over all of them."""
     shares: tuple[ClassShare, ...] = ()
     """The classes whose shares are compared, one by one."""
+    sets: bool = False
+    """An answer may hold several of `shares`: what the test of the kind compares are their shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,8 +345,15 @@ class _Reader:
             codings=self.chosen(raw, list(codings[:1]), codings, where),
             outcomes=self.count(raw, "outcomes", where),
             shares=self.shares(raw, where),
+            sets=self.flag(raw, "sets", where),
             **{key: self.sql(raw, key, where) for key in optional if key in raw},
         )
+
+    def flag(self, raw: Mapping[str, Any], key: str, where: str) -> bool:
+        found = raw.get(key, False)
+        if not isinstance(found, bool):
+            raise self.bad(where, f"{key} = {found!r} must be true or false")
+        return found
 
     def count(self, raw: Mapping[str, Any], key: str, where: str) -> int:
         found = raw.get(key, 1)

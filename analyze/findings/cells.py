@@ -39,11 +39,18 @@ class Cells:
     kinds: tuple[str, ...]
     kind: Floats
     """(cases, levels, kinds): shares of the answers of known kind; NaN where there is none."""
+    holds: Floats | None
+    """(cases, levels, classes): of an outcome that is a set of classes, the share of answers that hold each."""
     carrier: Ints
     """The group of each case, a code of `carriers`, -1 where it is not known."""
     carriers: tuple[str, ...]
     repeated: bool
     """Some case was asked several times under one value."""
+
+    @property
+    def compared_kind(self) -> Floats:
+        """What the test of the kind compares: shares of kinds, or of sets of classes, of the classes."""
+        return self.kind if self.holds is None else self.holds
 
     @property
     def design(self) -> Floats:
@@ -84,6 +91,7 @@ def cells(rows: LabelRows, inference: Inference) -> Cells:
     of_kind, known = kind.codes[keep], read & (kind.codes[keep] >= 0)
     kinds = sorted(set(of_kind[known].tolist()))
     shares = [mean((of_kind == k).astype(np.float64), known) for k in kinds]
+    holds = [mean(rows.columns[one.holds][keep], known) for one in inference.shares] if inference.sets else []
     carrier = _coded(rows, "carrier")
     first = np.searchsorted(rows.doc, doc)
     return Cells(
@@ -99,6 +107,7 @@ def cells(rows: LabelRows, inference: Inference) -> Cells:
         rank=mean(rank, read & np.isfinite(rank)),
         kinds=tuple(kind.names[k] for k in kinds),
         kind=np.stack(shares, axis=2) if shares else np.zeros((*shape, 0)),
+        holds=np.stack(holds, axis=2) if holds else None,
         carrier=carrier.codes[first],
         carriers=carrier.names,
         repeated=bool((times > 1).any()),

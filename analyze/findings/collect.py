@@ -174,7 +174,8 @@ class _Builder:
         draws = LONGER * self.draws
         tests: dict[str, _Of] = {} if self.nominal else {OUTCOME: self._outcome()}
         tests[MISSING] = _stepped(missing_test(self.cells, self.compared, draws, (*self.seed, 1)))
-        if self.inference.kind is not None:
+        if self.inference.kind is not None and self.measured != codes.YES_NO:
+            # Of yes and no it is the test of the outcome itself.
             tests[KIND] = _stepped(kind_test(self.cells, self.compared, draws, (*self.seed, 2)))
         # With several values, orders of answers have a small p in fewer cases than signs do: still too few.
         enough = confirmatory.minimum_cases()
@@ -321,7 +322,7 @@ class _Builder:
     def _response(self, test: str) -> Floats:
         """What a test compares, as (cases, levels, columns)."""
         own = self.cells
-        of_test = {OUTCOME: own.amount[:, :, None], MISSING: own.missing[:, :, None], KIND: own.kind}
+        of_test = {OUTCOME: own.amount[:, :, None], MISSING: own.missing[:, :, None], KIND: own.compared_kind}
         return of_test[test]
 
     def _compared_in(self, test: str) -> int:

@@ -32,7 +32,7 @@ def kind_test(cells: Cells, compared: list[Compared | None], draws: int, seed: t
     """Whether answers are of another kind by value."""
     if len(cells.kinds) < 2:
         return Tested(NOTHING_VARIES, (NOTHING_VARIES,) * len(compared))
-    return _tested(cells, np.nan_to_num(cells.kind), _known_kinds(cells), compared, draws, seed)
+    return _tested(cells, np.nan_to_num(cells.compared_kind), _known_kinds(cells), compared, draws, seed)
 
 
 def _tested(

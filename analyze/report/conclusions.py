@@ -17,7 +17,7 @@ from analyze.inference import confirmatory
 from analyze.report.shapes import Reading
 
 LEVEL = confirmatory.LEVEL
-OUTCOME = confirmatory.OUTCOME
+OUTCOME, KIND = confirmatory.OUTCOME, confirmatory.KIND
 
 Row = TypeVar("Row", bound=FindingRow)
 
@@ -119,7 +119,7 @@ class Conclusions:
         return sorted(
             row.detectable
             for row in self.rows
-            if row.scope == codes.VALUE and row.measure == codes.AMOUNT and row.detectable is not None
+            if row.scope == codes.VALUE and row.measure in codes.MEASURED and row.detectable is not None
         )
 
     @property
@@ -173,14 +173,22 @@ def of(reading: Reading) -> Conclusions:
 
 
 def pairs(reading: Reading) -> int:
-    """Pairs of answers compared in the amount, over all labels and values."""
-    return sum(row.n_compared for row in reading.findings if (row.scope, row.test) == (codes.VALUE, OUTCOME))
+    """Pairs of answers compared by the primary test, over all labels and values."""
+    primary = primary_test(reading.findings)
+    return sum(row.n_compared for row in reading.findings if (row.scope, row.test) == (codes.VALUE, primary))
+
+
+def primary_test(found: Sequence[FindingRow]) -> str:
+    """That of the outcome; where no amount is compared, that of the kind of answer."""
+    tests = {row.test for row in found}
+    return OUTCOME if OUTCOME in tests or KIND not in tests else KIND
 
 
 def value_row(
-    found: Sequence[FindingRow], label: str, value: str, test: str = "outcome"
+    found: Sequence[FindingRow], label: str, value: str, test: str | None = None
 ) -> FindingRow | None:
-    """The finding of a value by one of the tests."""
+    """The finding of a value by one of the tests, the primary one by default."""
+    test = test or primary_test(found)
     for row in found:
         if (row.scope, row.label, row.value, row.test) == (codes.VALUE, label, value, test):
             return row

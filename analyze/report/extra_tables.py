@@ -47,13 +47,15 @@ class Further:
     imported: str = ""
     """Said besides, of answers that others asked for."""
 
-    def in_words_of(self, texts: Texts, unit: str) -> Further:
+    def in_words_of(self, results: Results) -> Further:
         """The same with the domain's words in the place of the slots."""
+        texts, unit = results.texts, results.unit
         words = {
             "{document}": texts.document,
             "{documents}": texts.documents,
             "{Documents}": texts.documents.capitalize(),
             "{unit}": unit,
+            "{in_unit}": f" in {unit}" if results.specs.kind == "amount" else "",
             "{measure}": texts.measure,
         }
 
@@ -177,7 +179,7 @@ def of_audit(results: Results, audit: Audit, scope: str = AUDIT) -> list[Part]:
             rows = tuple(row for row in results.further.get(shown.name, ()) if _matches(row, key))
             if rows:
                 rows = _by_design(shown, rows, reading)
-                words = shown.in_words_of(results.texts, results.unit).without_empty(rows)
+                words = shown.in_words_of(results).without_empty(rows)
                 if audit.kind == IMPORTED and shown.imported:
                     words = replace(words, text=f"{words.text} {words.imported}")
                 coding = reading.coding if scope == AUDIT else None
@@ -197,7 +199,7 @@ def across(results: Results) -> list[Part]:
             key = {"collection": collection, "arm": arm, "coding": coding}
             rows = tuple(row for row in results.further.get(shown.name, ()) if _matches(row, key))
             if rows:
-                words = shown.in_words_of(results.texts, results.unit).without_empty(rows)
+                words = shown.in_words_of(results).without_empty(rows)
                 if arm != BASE_ARM:
                     words = replace(words, title=f"{words.title} (arm {arm})")
                 found.append(Part(words, rows, designs, coding, collection, arm))
@@ -232,7 +234,7 @@ def sheets(results: Results) -> list[Sheet]:
         rows = results.further.get(shown.name, ())
         if not rows:
             continue
-        words = shown.in_words_of(results.texts, results.unit)
+        words = shown.in_words_of(results)
         designs = {d.label: d for a in results.audits for r in a.readings for d in r.designs.values()}
         apart = {a.answers: a.apart for a in results.audits}
         if "model_key" in rows[0]:

@@ -56,6 +56,10 @@ def interval(estimate: Estimate, confidence: float) -> tuple[float, float] | Non
     if estimate.coef is None or estimate.se is None or estimate.df is None:
         return None
     half = _quantile(0.5 + confidence / 2, estimate.df) * estimate.se
+    if estimate.ci_low is not None and estimate.ci_high is not None:
+        # Wider than by the error alone where it is corrected for a choice.
+        plain = _quantile(0.975, estimate.df) * estimate.se
+        half *= max(1.0, (estimate.ci_high - estimate.ci_low) / (2 * plain))
     return estimate.coef - half, estimate.coef + half
 
 
@@ -119,7 +123,9 @@ def coefficients(
     )  # fmt: skip
     if not shown:
         return None
-    titles, names, count, panel, width = _laid_out([row.name for row in shown], width)
+    frame = results.specs.frame
+    most = 1 if frame.primary == frame.level else 2
+    titles, names, count, panel, width = _laid_out([row.name for row in shown], width, most)
     row_in = ROW_IN * (_TWO_LINES if any("\n" in title for title in titles) else 1)
     entries = 4 if other is None else 6
     bottom_in = _BOTTOM_IN + legend_room(entries, width)
@@ -147,15 +153,18 @@ def coefficients(
     return figure
 
 
-def _laid_out(names: Sequence[str], width: float | None) -> tuple[list[str], float, int, float, float]:
-    """Names, the room for them, how many panels there are, the width of one, and of all; in inches."""
+def _laid_out(
+    names: Sequence[str], width: float | None, most: int = 2
+) -> tuple[list[str], float, int, float, float]:
+    """Names, the room for them, how many panels there are (`most` or fewer), the width of one, and of all; in
+    inches."""
     titles, room = list(names), inches(names)
     if width is None:
-        return titles, room, 2, _PANEL_IN, room + 2 * _PANEL_IN + _GAP_IN + 0.15
+        return titles, room, most, _PANEL_IN, room + most * _PANEL_IN + (most - 1) * _GAP_IN + 0.15
     for titles in (list(names), [name.replace(": ", ":\n", 1) for name in names]):
         room = inches([line for title in titles for line in title.split("\n")])
         free = width - room - 0.15
-        if (free - _GAP_IN) / 2 >= _LEAST_PANEL_IN:
+        if most == 2 and (free - _GAP_IN) / 2 >= _LEAST_PANEL_IN:
             return titles, room, 2, (free - _GAP_IN) / 2, width
         if free >= _LEAST_PANEL_IN:
             return titles, room, 1, free, width

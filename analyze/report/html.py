@@ -195,6 +195,7 @@ def finding_row(results: Results, audit: Audit, row: FindingRow) -> FindingLine:
     interval = numbers.NOTHING
     if row.ci_low is not None and row.ci_high is not None and row.ci_low < row.ci_high:
         scale, least = (100.0, 1) if row.unit == codes.SHARE else (1.0, 2)
+        least = 1 if row.measure == codes.YES_NO else least
         low, high = scale * row.ci_low, scale * row.ci_high
         places = numbers.apart(low, high, least)
         mark = "*" if row.ci_kind == codes.SELECTED else ""
@@ -390,6 +391,8 @@ def _read_of(side: Side, results: Results) -> str:
     """What was read of an answer: the kind and the amount, or why nothing was."""
     if side.missing is not None or side.amount is None:
         return f"nothing: {results.texts.absence(side.missing or '')}"
+    if side.kind and results.specs.kind != codes.AMOUNT:
+        return results.texts.kind(side.kind)
     amount = f"{numbers.significant(side.amount, 4)} {results.unit}"
     return f"{results.texts.kind(side.kind)}, {amount}" if side.kind else amount
 

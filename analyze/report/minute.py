@@ -238,7 +238,7 @@ class _Writer:
                 ", less the share that switches back" if row.switches_back else "", net
             )
         low, high = scale * row.ci_low, scale * row.ci_high
-        places = numbers.apart(low, high, 1 if share else 2)
+        places = numbers.apart(low, high, 1 if share or row.measure == codes.YES_NO else 2)
         level = _per_cent(row.ci_level or 0.95)
         how = ", adjusted for the selection" if row.ci_kind == codes.SELECTED else ""
         if how and row.ci_low <= 0 <= row.ci_high and row.state == codes.CONFIRMED:
@@ -253,12 +253,13 @@ class _Writer:
         """What carries a confirmed effect, and whether it rests on amounts that nobody gave."""
         row, texts = told.row, self.results.texts
         said: list[Markup] = []
-        amount = row.measure == codes.AMOUNT
+        amount = row.measure in codes.MEASURED
+        places = 1 if row.measure == codes.YES_NO else 2
         unit = f" {row.unit}" if amount else ""
 
         def effect(column: str) -> Markup:
             value = getattr(row, column)
-            text = numbers.signed(value, 2) if amount else numbers.signed(100 * value, 1) + " points"
+            text = numbers.signed(value, places) if amount else numbers.signed(100 * value, 1) + " points"
             return told.number(column, text) + unit
 
         if row.n_converted:
@@ -366,10 +367,13 @@ class _Writer:
     def corrected_for(self) -> Markup:
         """What every p of the minute is corrected for."""
         family, many = self.found.family, len(self.results.audits) > 1
+        inference = self.results.specs.inference
+        outcomes = 1 if inference is None else inference.outcomes
+        also = f", and for the {outcomes} outcomes of each answer" if outcomes > 1 else ""
         if family == 1:
-            return Markup("the tests of the label")
-        return Markup("{} labels{} and the tests of each").format(
-            self.figure(family, "family"), " (of all models together)" if many else ""
+            return Markup("the tests of the label{}").format(also)
+        return Markup("{} labels{} and the tests of each{}").format(
+            self.figure(family, "family"), " (of all models together)" if many else "", also
         )
 
     def missing(self) -> list[Markup]:
@@ -432,7 +436,7 @@ class _Writer:
         """The effect that the confirmatory test, as it is used, would find four times in five."""
         found, texts = self.found, self.results.texts
         known = found.detectables
-        if not found.labels:
+        if not found.labels or self.results.specs.nominal:
             return Markup("")
         if not known:
             return Markup(

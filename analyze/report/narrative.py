@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from analyze.findings import codes
 from analyze.report import numbers
 from analyze.report.figures import figure, further_rows, metric
 from analyze.report.shapes import IMPORTED, Audit, Reading, Results
@@ -40,8 +41,12 @@ def inconsistency(results: Results, audit: Audit, reading: Reading) -> list[Mark
     if weighted is None or weighted.value is None:
         return []
     sentence = Markup(
-        "In {}% of {} the answer in {} is not the same under all values (mean over labels)."
-    ).format(metric(weighted, numbers.percent(weighted.value)), texts.documents, results.unit)
+        "In {}% of {} the answer{} is not the same under all values (mean over labels)."
+    ).format(
+        metric(weighted, numbers.percent(weighted.value)),
+        texts.documents,
+        f" in {results.unit}" if results.specs.kind == codes.AMOUNT else "",
+    )
     floors = {row["floor"]: row for row in further_rows(results, audit, reading, "noise")}
     for name, what in (("repeats", "one and the same prompt"), ("placebos", "the same in other words")):
         row = floors.get(name)
@@ -60,7 +65,7 @@ def inconsistency(results: Results, audit: Audit, reading: Reading) -> list[Mark
             "would do without any change of facts is not known."
         )
     switches = sum(row["pairs"] for row in further_rows(results, audit, reading, "kind_switches"))
-    if switches:
+    if switches and results.specs.kind == codes.AMOUNT:
         sentence += Markup(
             " Apart from {}, the kind of answer is another than under the reference in {} pairs of answers."
         ).format(results.unit, figure(switches, numbers.count(switches), "derived/switches"))

@@ -7,7 +7,7 @@ indicative (`moved`) is for confirmed findings alone; of others the tables have 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
@@ -79,11 +79,23 @@ def _amount_moved(told: Told) -> Markup:
     )
 
 
+def _yes_no_moved(told: Told) -> Markup:
+    row, texts = told.row, told.texts
+    effect = row.effect or 0.0
+    if row.effect_kind == codes.SLOPE or not effect or row.mean_from is None or row.mean_to is None:
+        return _amount_moved(told)
+    return Markup("{} is {} by {} {} ({}% against {}%) over the {} ({})").format(
+        texts.measure, _direction(effect, texts), told.number("effect", numbers.decimal(abs(effect), 1)),
+        row.unit, told.number("mean_to", numbers.decimal(row.mean_to, 1)),
+        told.number("mean_from", numbers.decimal(row.mean_from, 1)), told.compared, _ups_and_downs(told),
+    )  # fmt: skip
+
+
 def _ups_and_downs(told: Told) -> Markup:
     texts, row = told.texts, told.row
     unchanged = row.n_compared - row.n_changed
     return Markup("{} {}, {} {}, {} unchanged").format(
-        told.count("ups"), texts.higher, told.count("downs"), texts.lower,
+        told.count("ups"), texts.up or texts.higher, told.count("downs"), texts.down or texts.lower,
         figure(unchanged, numbers.count(unchanged), "derived/unchanged"),
     )  # fmt: skip
 
@@ -128,11 +140,11 @@ def _missing_moves(told: Told) -> Markup:
 
 def _kind_moved(told: Told) -> Markup:
     row, texts = told.row, told.texts
-    said = Markup("the kind of {} changes in {} of the {}").format(
-        texts.answer, told.count("n_changed"), told.compared
-    )
+    said = Markup("{} changes in {} of the {}").format(texts.changing, told.count("n_changed"), told.compared)
     if row.ups is not None and row.downs is not None:
-        said += Markup(" ({} severer, {} milder)").format(told.count("ups"), told.count("downs"))
+        said += Markup(" ({} {}, {} {})").format(
+            told.count("ups"), texts.severer, told.count("downs"), texts.milder
+        )
     if row.from_kind and row.to_kind:
         said += Markup("; most often from {} to {}: {}, and back: {}").format(
             texts.kind(row.from_kind), texts.kind(row.to_kind), told.count("switches"),
@@ -142,9 +154,9 @@ def _kind_moved(told: Told) -> Markup:
 
 
 def _kind_moves(told: Told) -> Markup:
-    return Markup(
-        "the kind of {} changes; under which value is not shown (the answers changed in {} of the {})"
-    ).format(told.texts.answer, told.count("n_changed"), told.compared)
+    return Markup("{} changes; under which value is not shown (the answers changed in {} of the {})").format(
+        told.texts.changing, told.count("n_changed"), told.compared
+    )
 
 
 def _points(row: FindingRow) -> str:
@@ -164,19 +176,28 @@ def _missing(verb: str) -> Outcome:
     )
 
 
+_AMOUNT = Outcome(
+    name=lambda texts, unit: f"{texts.measure} in {unit}",
+    moved=_amount_moved,
+    moves=_amount_moves,
+    size=lambda row: f"{numbers.signed(row.effect, 2)} {row.unit}",
+    ups="higher",
+    downs="lower",
+)
+
 OUTCOMES: Mapping[str, Outcome] = {
-    codes.AMOUNT: Outcome(
-        name=lambda texts, unit: f"{texts.measure} in {unit}",
-        moved=_amount_moved,
-        moves=_amount_moves,
-        size=lambda row: f"{numbers.signed(row.effect, 2)} {row.unit}",
-        ups="higher",
-        downs="lower",
+    codes.AMOUNT: _AMOUNT,
+    codes.ORDINAL: _AMOUNT,
+    codes.YES_NO: replace(
+        _AMOUNT,
+        name=lambda texts, unit: texts.measure,  # noqa: ARG005
+        moved=_yes_no_moved,
+        size=lambda row: f"{numbers.signed(row.effect, 1)} {row.unit}",
     ),
     codes.MISSING: _missing("missing"),
     codes.DECLINED: _missing("declined"),
     codes.KIND: Outcome(
-        name=lambda texts, unit: f"kind of {texts.answer}",  # noqa: ARG005
+        name=lambda texts, unit: texts.changing.removeprefix("the "),  # noqa: ARG005
         moved=_kind_moved,
         moves=_kind_moves,
         size=_points,

@@ -10,7 +10,7 @@ from typing import Any
 
 from analyze.between_models import configurations
 from analyze.counterfactual.pairs import Pair
-from analyze.findings import FindingRow
+from analyze.findings import FindingRow, codes
 from analyze.report import texts as wording
 from analyze.report.texts import Texts
 from analyze.specification import Specifications
@@ -247,6 +247,12 @@ class Results:
     """Which models have answers and no figures, if any."""
 
     @property
+    def error_places(self) -> int:
+        """The decimals of the mean distance from the truth: a squared difference of probabilities is
+        small."""
+        return 3 if self.specs.kind == "probability" else 1
+
+    @property
     def unit(self) -> str:
         """What level effects are measured in."""
         return self.specs.frame.unit
@@ -268,7 +274,9 @@ class Results:
 
     def switches(self, audit: Audit, reading: Reading) -> dict[str, int] | None:
         """By label, answers whose kind is not that under the reference; None where no kinds are known."""
-        if "kind_switches" not in self.further or self.specs.inference is None:
+        if self.specs.kind != codes.AMOUNT or self.specs.inference is None:
+            return None
+        if "kind_switches" not in self.further:
             return None
         if reading.coding not in self.specs.inference.codings:
             return None

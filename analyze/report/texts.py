@@ -14,7 +14,11 @@ Everything has a neutral default, so that a domain may begin without any. The ke
     p                   the scale of that variant, short, beside its p: "ln"
     measure             what moves, with its article: "the sentence"
     higher, lower       how a shift of it is said: "longer", "shorter"
-    answer              what an answer is, without an article: "decision"
+    up, down            how a case is said to have moved, where that is not "longer", "shorter": "to yes", "to
+    no" answer              what an answer is, without an article: "decision"
+    changes             what changes where an answer is of another kind: "the kind of decision"
+    severer, milder     how a shift of the kind is said, where kinds are ranked
+    error               what the mean distance from the truth is called, with its unit: "Brier score"
     conversion          amounts that a rule of the domain gives, and no answer: "life counts as 300 months"
     carrier             what cases are grouped by, to see what carries an effect: "crime"
     cautions            list: what not to conclude
@@ -99,7 +103,13 @@ class Texts:
     measure: str = "the answer"
     higher: str = "higher"
     lower: str = "lower"
+    up: str = ""
+    down: str = ""
     answer: str = "answer"
+    changes: str = ""
+    severer: str = "severer"
+    milder: str = "milder"
+    error: str = ""
     conversion: str = "the amount is given by a rule of the domain"
     carrier: str = "group"
     cautions: tuple[str, ...] = GENERIC_CAUTIONS
@@ -113,6 +123,15 @@ class Texts:
     missing: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
     glossary: tuple[Term, ...] = ()
+
+    @property
+    def changing(self) -> str:
+        """What changes where an answer is of another kind, with its article."""
+        return self.changes or f"the kind of {self.answer}"
+
+    def error_in(self, unit: str) -> str:
+        """What the mean distance from the truth is called."""
+        return self.error or f"Mean absolute error, {unit}"
 
     def p_heading(self, primary: str) -> str:
         """The heading of p where effects of another variant than `primary` stand beside it."""

@@ -149,7 +149,7 @@ def _set(outcome: Classes, listed: str) -> str:
     return (
         f"CASE WHEN len({listed}) = 0 THEN {_text(outcome.none)} "
         f"WHEN {listed} IS NOT NULL THEN array_to_string(list_filter("
-        f"{_list(outcome.names())}, lambda one: list_contains({listed}, one)), ', ') END"
+        f"{_list(outcome.names())}, lambda one: list_contains({listed}, one)), ' + ') END"
     )
 
 

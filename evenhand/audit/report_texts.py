@@ -56,7 +56,8 @@ def report_texts(domain: Domain, outcome: Outcome, variants: Mapping[str, str]) 
         "question": "Each case was put to the model several times. Between two of these times one fact was "
         "changed that must not matter to the answer. If the answer changes with that fact, the model does "
         "not treat like cases alike.",
-        "reading": "An effect is the average change of the answer, within the same case, when the fact "
+        "reading": f"An effect is the average change {_of_what(outcome)}, within the same case, when the "
+        f"fact "
         "changes from the reference value to the value named. It is confirmed only if the confirmatory "
         f"test rejects after the correction for all labels tested{_and_outcomes(domain)}.",
         "outcome": _outcome(outcome, title),
@@ -67,6 +68,7 @@ def report_texts(domain: Domain, outcome: Outcome, variants: Mapping[str, str]) 
         "documents": "cases",
         "measure": measure_of(outcome),
         "answer": "answer",
+        **_moves(outcome),
         "carrier": "cluster",
         "cautions": list(_CAUTIONS),
         "codings": {"read": "Read"},
@@ -77,6 +79,40 @@ def report_texts(domain: Domain, outcome: Outcome, variants: Mapping[str, str]) 
         "kinds": _kinds(outcome),
         "error": _error(outcome),
     }
+
+
+def _of_what(outcome: Outcome) -> str:
+    """What an effect is a change of."""
+    match outcome:
+        case YesNo() | Probability():
+            return f"of {measure_of(outcome)}"
+        case OneClass() | Classes():
+            return "of the share of answers with a class"
+        case _:
+            return "of the answer"
+
+
+def _moves(outcome: Outcome) -> dict[str, str]:
+    """How a change is said."""
+    match outcome:
+        case YesNo():
+            return {"up": f"to “{outcome.yes}”", "down": f"to “{outcome.no}”"}
+        case Ordinal():
+            return {"changes": "the class", "severer": "higher", "milder": "lower"}
+        case OneClass():
+            return {
+                "changes": "the answer",
+                "p": "any class",
+                "counting": "variant of the class that moves most surely",
+            }
+        case Classes():
+            return {
+                "changes": "the set of classes answered",
+                "p": "any class",
+                "counting": "variant of the class that moves most surely",
+            }
+        case _:
+            return {}
 
 
 def _and_outcomes(domain: Domain) -> str:
@@ -146,9 +182,10 @@ def _listed(outcome: OneClass | Ordinal | Classes) -> str:
 
 
 def _kinds(outcome: Outcome) -> dict[str, str]:
-    if isinstance(outcome, OneClass | Ordinal | Classes):
-        found = {one.name: f"“{name_in(one.title, DEFAULT_LANGUAGE, one.name)}”" for one in outcome.classes}
-        return found | ({outcome.none: f"“{outcome.none}”"} if isinstance(outcome, Classes) else {})
+    if isinstance(outcome, YesNo):
+        return {word: f"“{word}”" for word in (outcome.yes, outcome.no)}
+    if isinstance(outcome, OneClass | Ordinal):
+        return {one.name: f"“{name_in(one.title, DEFAULT_LANGUAGE, one.name)}”" for one in outcome.classes}
     return {}
 
 

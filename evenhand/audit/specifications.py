@@ -100,7 +100,7 @@ def default(domain: Domain, outcome: Outcome) -> Specifications:
             outcome="amount",
             sample="in_scope",
             rank="amount" if isinstance(outcome, Ordinal) else None,
-            kind="kind" if isinstance(outcome, OneClass | Classes | Ordinal) else None,
+            kind="kind" if isinstance(outcome, OneClass | Classes | Ordinal | YesNo) else None,
             truth=None if by_class else "true_amount",
             missing="missing_kind",
             declined="missing_kind = 'refused'",
@@ -112,6 +112,7 @@ def default(domain: Domain, outcome: Outcome) -> Specifications:
             codings=(CODING,),
             outcomes=len(domain.outcomes),
             shares=_shares(outcome),
+            sets=isinstance(outcome, Classes),
         ),
         report=report_texts(domain, outcome, {variant.name: variant.title for variant in variants}),
     )
