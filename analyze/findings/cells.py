@@ -40,7 +40,8 @@ class Cells:
     kind: Floats
     """(cases, levels, kinds): shares of the answers of known kind; NaN where there is none."""
     holds: Floats | None
-    """(cases, levels, classes): of an outcome that is a set of classes, the share of answers that hold each."""
+    """(cases, levels, classes): of an outcome that is a set of classes, the share of answers that hold
+    each."""
     carrier: Ints
     """The group of each case, a code of `carriers`, -1 where it is not known."""
     carriers: tuple[str, ...]
