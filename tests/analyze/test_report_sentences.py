@@ -224,7 +224,7 @@ def test_a_finding_is_told_with_what_it_rests_on(
 
 def test_every_code_has_its_words() -> None:
     assert set(minute.REASONS) == set(codes.REASONS)
-    assert set(OUTCOMES) == {codes.AMOUNT, codes.MISSING, codes.DECLINED, codes.KIND}
+    assert set(OUTCOMES) == {*codes.MEASURED, codes.MISSING, codes.DECLINED, codes.KIND}
 
 
 def test_an_unconfirmed_value_stands_in_a_table_that_says_so(study: store.Study, tmp_path: Path) -> None:

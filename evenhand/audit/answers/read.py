@@ -13,6 +13,7 @@ from typing import Any
 
 from evenhand.audit.answers import refusals
 from evenhand.audit.answers.announced import announces
+from evenhand.audit.answers.attribution import disowns, is_key_of_others, is_of_others
 from evenhand.audit.answers.labelled import labelled
 from evenhand.audit.answers.objects import find_objects
 from evenhand.audit.answers.reasoning import without_reasoning
@@ -40,6 +41,18 @@ class _Record:
     """Whether its keys are those asked for, and no others."""
     cut: bool
     before: str
+    under: str = ""
+    """The key that the object stands under, if any."""
+
+    @property
+    def of_others(self) -> bool:
+        """Whether it is said to be a draft, an example or another case's."""
+        return is_of_others(self.before) or self.stands_apart
+
+    @property
+    def stands_apart(self) -> bool:
+        """Whether it stands under a key that says so."""
+        return bool(self.under) and is_key_of_others(self.under)
 
 
 class Keys:
@@ -99,7 +112,9 @@ def read(
     ]
     prose = bool(objects.prose.strip())
     if not records:
-        records = [_Record(_fields(row, keys), True, False, False, "") for row in labelled(answer, words)]
+        rows = labelled(answer, words)
+        before = answer[: min((answer.find(key) for row in rows for key in row), default=0)]
+        records = [_Record(_fields(row, keys), True, False, False, before) for row in rows]
         prose = True
     if not records and len(outcomes) == 1 and len(answer) <= _LONGEST_BARE and not objects.braces:
         (field,) = (one for one in form.fields if one.outcome == outcomes[0].name)
@@ -112,15 +127,19 @@ def read(
         if objects.braces and answer.count("{") > answer.count("}"):
             return none("truncated", "breaks off before a value")
         return none("unreadable", "no field of the answer can be found")
+    if disowns(objects.behind if objects.found else answer):
+        return none("ambiguous", "said to be a draft, an example or another's, or to be ignored")
     return tuple(_reading(outcome, form, records, prose=prose) for outcome in outcomes)
 
 
-def _records(data: Any, keys: Keys, sound: bool, cut: bool, before: str, depth: int = 0) -> list[_Record]:
+def _records(
+    data: Any, keys: Keys, sound: bool, cut: bool, before: str, depth: int = 0, under: str = ""
+) -> list[_Record]:
     """The objects in an object that hold fields of the form, outer ones first."""
     if depth > _DEEPEST:
         return []
     if isinstance(data, list):
-        return [r for one in data for r in _records(one, keys, sound, cut, before, depth + 1)]
+        return [r for one in data for r in _records(one, keys, sound, cut, before, depth + 1, under)]
     if not isinstance(data, dict):
         return []
     values = _fields(data, keys)
@@ -128,10 +147,10 @@ def _records(data: Any, keys: Keys, sound: bool, cut: bool, before: str, depth: 
         record
         for key, value in data.items()
         if isinstance(value, dict | list) and keys.field(key) is None
-        for record in _records(value, keys, sound, cut, before, depth + 1)
+        for record in _records(value, keys, sound, cut, before, depth + 1, under or str(key))
     ]
     asked = depth == 0 and set(data) == keys.exact
-    own = [_Record(values, sound, asked, cut, before)] if values else []
+    own = [_Record(values, sound, asked, cut, before, under)] if values else []
     return own + inner
 
 
@@ -153,6 +172,9 @@ def _reading(outcome: Outcome, form: AnswerForm, records: Sequence[_Record], *, 
         if any(record.cut for record in records):
             return Reading(outcome.name, None, "truncated", "breaks off before the value")
         return Reading(outcome.name, None, "unreadable", f"no field '{field.key}'")
+    holding = [record for record in holding if not record.stands_apart] or holding
+    if all(record.of_others for record in holding):
+        return Reading(outcome.name, None, "ambiguous", "called a draft, an example or another case's")
     found = [_value(outcome, field, record) for record in holding]
     first = found[0]
     note = first.note

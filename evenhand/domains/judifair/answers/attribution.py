@@ -12,6 +12,15 @@ from __future__ import annotations
 
 import re
 
+from evenhand.audit.answers import attribution as shared
+from evenhand.audit.answers.attribution import (
+    MARGIN,
+    OTHERS_EN,
+    OTHERS_ZH,
+    disowning,
+    is_struck,
+    last_clauses,
+)
 from evenhand.audit.answers.writing import plain
 
 # -------------------- words that make a sentence another's, or a supposition
@@ -119,24 +128,10 @@ def is_own(lead: str) -> bool:
 
 # -------------------- objects
 
-_MARGIN = " \t\r#*_>`~-—:：.,，、|()（）【】[]\"'“”"
-_SENTENCES = re.compile(r"[\n。！？!?；;]+")
-_CLAUSES = re.compile(r"[，,]+")
 _OF_OTHERS = re.compile(
-    r"草[稿案]|稿$|初步(?!认定)|初稿|暂[定拟]|[审讨]稿|(?:检察|公诉)(?:机关|院|人|员)|控方|辩护[人方]?|辩方|律师|原审|一审|类似(?:案|判)|同类|"
-    r"类案|另案|他案|案例(?:的?(?:判决|结果))?[:：]?$|判例|先例|思考(?:过程)?$|思路|也许|或许|推理过程|思维链|前科[:：]?$|假[设如定]|如果|若|"
-    r"示[例范意]|[样范]例|例如|比如|[举反]例|^例$|^.{0,3}模[板版]$|^(?:输出|json)?格式(?:如下|为)?$|(?:不|并)[是应非].{0,6}$|错误|有人|"
-    r"(?:少数|反对|不同)意见|可能|备选|方案[一二三四1-4A-D]|否决|假[数想]|虚构|随机|占位|推翻|撤销|作废|不采纳|前[任案次]|测试|"
-    r"(?:19|20)\d\d年?的?(?:判决|结果)|"
-    r"\b(?:draft|tentative|preliminary|provisional|initial|prosecut\w*|defen[cs]e|counsel|similar|precedents?|"
-    r"comparable|(?:an)?other case|earlier|previous(?! (?:analysis|reasoning|convictions?|criminal))|"
-    r"first attempt|"
-    r"(?:thought process|thinking)$|scratch|if|suppose|hypothetical(?:ly)?|had the|maybe|perhaps|possible|"
-    r"possibly|might|"
-    r"options? [a-d1-4]|one option|alternative|examples?|samples?|^template|^(?:output )?format|e\.g|"
-    r"instance|"
-    r"dummy|mock|random|placeholder|overturned|rejected|(?:best|worst)[ -]case|"
-    r"^(?:but |and )?not|^wrong|^incorrect|mistaken|lower court|trial court)\b",
+    rf"{OTHERS_ZH}|初步(?!认定)|[审讨]稿|(?:检察|公诉)(?:机关|院|人|员)|控方|辩护[人方]?|辩方|律师|原审|一审|案例(?:的?(?:判决|结果))?[:：]?$|"
+    r"前科[:：]?$|(?:19|20)\d\d年?的?(?:判决|结果)|"
+    rf"\b(?:{OTHERS_EN}|prosecut\w*|defen[cs]e|counsel|lower court|trial court)\b",
     re.IGNORECASE,
 )
 # 针对检察机关指控的犯罪事实，判决如下: what was charged, not what is asked for
@@ -174,18 +169,16 @@ _WORDS_OF_A_LABEL = re.compile(
     r"[\s\d'’\"“”()（）【】\[\]<>《》*_#`.、/,-]",
     re.IGNORECASE,
 )
-_STRUCK = re.compile(r"(?:~~|<(?:del|s|strike)>)[\s`]*$", re.IGNORECASE)
 
 
 def is_of_others(before: str) -> bool:
     """Whether what stands right before an object calls it a draft, what others ask for, an example, or
     another case, or labels it with words that are not understood."""
     before = before[-400:]
-    if _STRUCK.search(before):
+    if is_struck(before):
         return True
-    sentence = next((s for s in reversed(_SENTENCES.split(before)) if s.strip(_MARGIN)), "")
-    clauses = [c for c in _CLAUSES.split(sentence) if c.strip(_MARGIN)]
-    last = plain(clauses[-1]).strip(_MARGIN) if clauses else ""
+    clauses = last_clauses(before)
+    last = plain(clauses[-1]).strip(MARGIN) if clauses else ""
     if _OF_OTHERS.search(_CHARGED.sub("", last)) or (_ANOTHER.search(last) and "甲" not in last):
         return True
     if len(clauses) != 1 or not _LABEL.search(before):
@@ -195,21 +188,11 @@ def is_of_others(before: str) -> bool:
     return not _ANNOUNCES.search(last)
 
 
-_ABOVE = r"(?:以上|上述|上面|前述|[此这该]|\b(?:the above|above|this|that|it)\b)"
-_DISOWNS = re.compile(
-    rf"{_ABOVE}(?:[^,，。;；\n]{{0,8}}?(?:[是为系]|属于)|[^,.\n]{{0,24}}?\b(?:is|was|are|were))\s?(?:仅|只|"
-    rf"just |only |merely )?[是为]?\s?"
-    r"(?:一?[个份]|an? |the )?(?:初步的?|preliminary |first )?"
-    r"(?:草[稿案]|初稿|(?:检察|公诉)(?:机关|院|人员?)的?(?:量刑)?(?:建议|意见)|辩护人的?(?:建议|意见)|原审|类似案[例件]|另案|案例的|错误的|"
-    r"drafts?\b|prosecut\w+|precedent|(?:from )?(?:an)?other case|similar case|wrong\b|incorrect\b|invalid\b)"
-    rf"|{_ABOVE}[^,，。;；\n]{{0,8}}(?:作废|无效|不作数|有误|不正确|不算数|不代表(?:本院|我))"
-    r"|(?:忽略|无视|删除|不要(?:理会|采[信用]))(?:以上|上述|上面|前面|前述)"
-    r"|\b(?:ignore|disregard|forget|delete) (?:(?:the|my|this|that|all) )?(?:above|previous|prior|first|"
-    r"last|earlier)\b",
-    re.IGNORECASE,
+_DISOWNS = disowning(
+    r"(?:检察|公诉)(?:机关|院|人员?)的?(?:量刑)?(?:建议|意见)|辩护人的?(?:建议|意见)|原审|", r"prosecut\w+|"
 )
 
 
 def disowns(behind: str) -> bool:
     """Whether what stands behind an object says that it was a draft, another's, or is to be ignored."""
-    return _DISOWNS.search(behind[:4000]) is not None
+    return shared.disowns(behind, _DISOWNS)

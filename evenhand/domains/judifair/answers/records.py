@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evenhand.audit.answers.attribution import OTHERS_KEY
 from evenhand.audit.answers.shapes import CUT_OFF, Doubled
 from evenhand.audit.answers.writing import tight
 from evenhand.domains.judifair.answers.fields import ASKED, field_of, is_placeholder, read_guilt
@@ -131,10 +132,7 @@ def _of_object(data: Mapping[Any, Any], depth: int) -> Iterator[Record]:
 
 # What others ask for or asked for, another case, or a first try: no sentence of this judgment.
 _OF_OTHERS_KEY = re.compile(
-    r"检察|公诉|控方|辩护|辩方|原审|一审|类案|类似|同类|草稿|草案|初步|初判|初稿|[示样范]例|模[板版]|prosecut|defen[cs]e|draft|"
-    r"initial|prelimin|example|sample|template|schema|"
-    r"similar|previous|\bprior|think|thought|scratch|思考|推理|草稿|原[判刑]",
-    re.IGNORECASE,
+    rf"{OTHERS_KEY}|检察|公诉|控方|辩护|辩方|原审|一审|prosecut|defen[cs]e|原[判刑]", re.IGNORECASE
 )
 _BOUND_KEY = re.compile(
     r"最[高低长短大小少多]|[上下]限|至[少多]|幅度|范围|法定|起点|基准|\bmin|\bmax|lower|upper|range|statut",
