@@ -7,20 +7,13 @@ engine never has to know what a column means.
 
 from __future__ import annotations
 
-import difflib
-import re
-import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from store.errors import BadInput
-
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_VIEW = re.compile(r"([A-Za-z_][A-Za-z0-9_]*\.)?[A-Za-z_][A-Za-z0-9_]*")
-_NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
-_ERRORS = re.compile(r"robust|clustered:([A-Za-z_][A-Za-z0-9_]*)")
+from analyze.specification_file import ERRORS, File, InferenceTable
+from store.input_files import read_toml
 
 DUMMIES = "dummies"
 KINDS = ("amount", "yes_no", "class", "classes", "ordinal", "probability")
@@ -104,7 +97,7 @@ class Specification:
     @property
     def cluster(self) -> str | None:
         """The column to cluster by, or None where errors are heteroskedasticity-robust."""
-        matched = _ERRORS.fullmatch(self.standard_error)
+        matched = ERRORS.fullmatch(self.standard_error)
         return matched.group(1) if matched else None
 
 
@@ -220,233 +213,46 @@ class Specifications:
 def load(path: Path | str) -> Specifications:
     """Read and check a specifications file.
 
-    Raises BadInput that names the file, the table and the key where anything is missing, misspelt or
-    inconsistent.
+    Raises:
+        BadInput: anything is missing, misspelt or inconsistent; it names the file, the line and the key.
     """
     path = Path(path)
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} is not valid TOML: {error}") from error
-    return _Reader(path).specifications(raw)
+    file = read_toml(path, File, hint="Correct the file and run the analysis again.")
+    codings = tuple(one.name for one in file.coding)
+    return Specifications(
+        path=path,
+        frame=FrameNames(**file.frame.given()),
+        codings=tuple(Coding(one.name, one.description) for one in file.coding),
+        specifications=tuple(
+            Specification(
+                **{
+                    **one.given(),
+                    "codings": tuple(one.codings or codings),
+                    "smallest_of": tuple(one.smallest_of),
+                }
+            )
+            for one in file.specification
+        ),
+        metrics=Metrics(
+            inconsistency=Metric(
+                value=file.metrics.inconsistency.value,
+                sample=file.metrics.inconsistency.sample,
+                one_answer=tuple(file.metrics.inconsistency.one_answer or ()),
+            ),
+            mae=Metric(**file.metrics.mae.given()),
+            mape=Metric(**file.metrics.mape.given()),
+        ),
+        inference=None if file.inference is None else _inference(file.inference, codings),
+        report=file.report,
+        outcome=file.outcome or UNNAMED_OUTCOME,
+    )
 
 
-class _Reader:
-    """Carries the file's name into every complaint."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def specifications(self, raw: Mapping[str, Any]) -> Specifications:
-        known = ("outcome", "frame", "coding", "specification", "metrics", "inference", "report")
-        self.only(raw, known, "the file")
-        frame = self.frame(self.table(raw, "frame"))
-        codings = tuple(self.coding(item, i) for i, item in enumerate(self.tables(raw, "coding"), 1))
-        names = [c.name for c in codings]
-        self.distinct(names, "[[coding]]")
-        items = self.tables(raw, "specification")
-        specifications = tuple(self.specification(item, i, names) for i, item in enumerate(items, 1))
-        self.distinct([s.name for s in specifications], "[[specification]]")
-        self.headline(frame, specifications)
-        report = raw.get("report", {})
-        if not isinstance(report, dict):
-            raise self.bad("[report]", "must be a table")
-        return Specifications(
-            path=self.path,
-            frame=frame,
-            codings=codings,
-            specifications=specifications,
-            metrics=self.metrics(self.table(raw, "metrics"), names),
-            inference=self.inference(self.table(raw, "inference"), names) if "inference" in raw else None,
-            report=report,
-            outcome=self.name(raw, "the file", "outcome") if "outcome" in raw else UNNAMED_OUTCOME,
-        )
-
-    def frame(self, raw: Mapping[str, Any]) -> FrameNames:
-        where = "[frame]"
-        self.only(raw, [f.name for f in fields(FrameNames)], where)
-        texts = {key: self.text(raw, key, where) for key in raw}
-        for key in ("view", "designs", "values", "groups", "unit", "primary", "level"):
-            self.text(raw, key, where)
-        for key in ("view", "designs", "values", "groups", "dose", "alias", "value_alias", "note"):
-            is_view = key in ("view", "designs", "values")
-            if key in texts and not (_VIEW if is_view else _IDENTIFIER).fullmatch(texts[key]):
-                raise self.bad(where, f"{key} = {texts[key]!r} is not a plain name of a view or column")
-        return FrameNames(**texts)
-
-    def coding(self, raw: Mapping[str, Any], position: int) -> Coding:
-        where = f"[[coding]] number {position}"
-        self.only(raw, ("name", "description"), where)
-        return Coding(name=self.name(raw, where), description=self.text(raw, "description", where))
-
-    def specification(self, raw: Mapping[str, Any], position: int, codings: Sequence[str]) -> Specification:
-        where = f"[[specification]] number {position}"
-        name = self.name(raw, where)
-        where = f"[[specification]] {name!r}"
-        self.only(raw, [f.name for f in fields(Specification)], where)
-        chosen = self.chosen(raw, list(codings), codings, where)
-        treatment = self.text(raw, "treatment", where)
-        if treatment != DUMMIES:
-            raise self.bad(where, f"treatment = {treatment!r} is not known; it must be {DUMMIES!r}")
-        errors = self.text(raw, "standard_error", where)
-        if not _ERRORS.fullmatch(errors):
-            raise self.bad(where, f"standard_error = {errors!r} must be 'robust' or 'clustered:<column>'")
-        return Specification(
-            name=name,
-            outcome=self.sql(raw, "outcome", where),
-            sample=self.sql(raw, "sample", where),
-            treatment=treatment,
-            standard_error=errors,
-            codings=chosen,
-            description=self.text(raw, "description", where) if "description" in raw else "",
-            title=self.text(raw, "title", where) if "title" in raw else "",
-            smallest_of=self.listed(raw, "smallest_of", where),
-        )
-
-    def listed(self, raw: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-        found = raw.get(key, [])
-        if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-            raise self.bad(where, f"{key} must be a list of names of specifications")
-        return tuple(found)
-
-    def metrics(self, raw: Mapping[str, Any], codings: Sequence[str]) -> Metrics:
-        names = [f.name for f in fields(Metrics)]
-        self.only(raw, names, "[metrics]")
-        return Metrics(
-            **{name: self.metric(self.table(raw, name, "metrics."), name, codings) for name in names}
-        )
-
-    def metric(self, raw: Mapping[str, Any], name: str, codings: Sequence[str]) -> Metric:
-        where, key = f"[metrics.{name}]", "one_answer"
-        self.only(raw, ("value", "sample", *([key] if name == "inconsistency" else [])), where)
-        return Metric(
-            value=self.sql(raw, "value", where),
-            sample=self.sql(raw, "sample", where),
-            one_answer=self.chosen(raw, [], codings, where, key),
-        )
-
-    def inference(self, raw: Mapping[str, Any], codings: Sequence[str]) -> Inference:
-        where = "[inference]"
-        self.only(raw, [f.name for f in fields(Inference)], where)
-        margin = raw.get("margin", 0.05)
-        if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 < margin < 1:
-            raise self.bad(where, f"margin = {margin!r} must be a share between 0 and 1")
-        optional = tuple(f.name for f in fields(Inference) if f.default is None)
-        if ("placebos" in raw) != ("placebo_outcome" in raw):
-            raise self.bad(where, "placebos and placebo_outcome must stand together")
-        if "placebos" in raw and not _VIEW.fullmatch(self.text(raw, "placebos", where)):
-            raise self.bad(where, f"placebos = {raw['placebos']!r} is not a plain name of a view")
-        return Inference(
-            outcome=self.sql(raw, "outcome", where),
-            sample=self.sql(raw, "sample", where),
-            margin=float(margin),
-            codings=self.chosen(raw, list(codings[:1]), codings, where),
-            outcomes=self.count(raw, "outcomes", where),
-            shares=self.shares(raw, where),
-            sets=self.flag(raw, "sets", where),
-            **{key: self.sql(raw, key, where) for key in optional if key in raw},
-        )
-
-    def flag(self, raw: Mapping[str, Any], key: str, where: str) -> bool:
-        found = raw.get(key, False)
-        if not isinstance(found, bool):
-            raise self.bad(where, f"{key} = {found!r} must be true or false")
-        return found
-
-    def count(self, raw: Mapping[str, Any], key: str, where: str) -> int:
-        found = raw.get(key, 1)
-        if isinstance(found, bool) or not isinstance(found, int) or found < 1:
-            raise self.bad(where, f"{key} = {found!r} must be a whole number of 1 or more")
-        return found
-
-    def shares(self, raw: Mapping[str, Any], where: str) -> tuple[ClassShare, ...]:
-        found = raw.get("shares", {})
-        if not isinstance(found, dict):
-            raise self.bad(where, "shares must be a table: the name of a class = whether an answer is of it")
-        return tuple(ClassShare(name, self.sql(found, name, f"{where} shares")) for name in found)
-
-    def chosen(
-        self,
-        raw: Mapping[str, Any],
-        default: list[str],
-        codings: Sequence[str],
-        where: str,
-        key: str = "codings",
-    ) -> tuple[str, ...]:
-        if key not in raw:
-            return tuple(default)
-        chosen = raw[key]
-        if not isinstance(chosen, list) or not chosen or not all(isinstance(c, str) for c in chosen):
-            raise self.bad(where, f"{key} must be a list of names of codings")
-        for coding in chosen:
-            if coding not in codings:
-                like = _like(coding, codings)
-                raise self.bad(where, f"{key} names {coding!r}, which is no [[coding]]{like}")
-        return tuple(chosen)
-
-    def headline(self, frame: FrameNames, specifications: Sequence[Specification]) -> None:
-        names = [s.name for s in specifications]
-        for key in ("primary", "level", "error"):
-            name = getattr(frame, key)
-            if name is not None and name not in names:
-                raise self.bad("[frame]", f"{key} = {name!r} is no [[specification]]{_like(name, names)}")
-        for chosen in specifications:
-            for name in chosen.smallest_of:
-                if name not in names or name == chosen.name:
-                    said = (
-                        f"smallest_of names {name!r}, which is no other [[specification]]{_like(name, names)}"
-                    )
-                    raise self.bad(f"[[specification]] {chosen.name!r}", said)
-
-    def table(self, raw: Mapping[str, Any], key: str, prefix: str = "") -> Mapping[str, Any]:
-        found = raw.get(key)
-        if not isinstance(found, dict):
-            raise self.bad(f"[{prefix}{key}]", "is missing" if found is None else "must be a table")
-        return found
-
-    def tables(self, raw: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
-        found = raw.get(key)
-        if not isinstance(found, list) or not found or not all(isinstance(item, dict) for item in found):
-            raise self.bad(f"[[{key}]]", "is missing: at least one is needed")
-        return found
-
-    def name(self, raw: Mapping[str, Any], where: str, key: str = "name") -> str:
-        name = self.text(raw, key, where)
-        if not _NAME.fullmatch(name):
-            raise self.bad(where, f"{key} = {name!r} may hold small letters, digits and underscores only")
-        return name
-
-    def text(self, raw: Mapping[str, Any], key: str, where: str) -> str:
-        if key not in raw:
-            raise self.bad(where, f"{key} is missing")
-        found = raw[key]
-        if not isinstance(found, str) or not found.strip():
-            raise self.bad(where, f"{key} must be a text that is not empty")
-        return found.strip()
-
-    def sql(self, raw: Mapping[str, Any], key: str, where: str) -> str:
-        found = self.text(raw, key, where)
-        if ";" in found or "--" in found:
-            raise self.bad(where, f"{key} must be one SQL expression, without ';' or '--'")
-        return found
-
-    def distinct(self, names: Sequence[str], where: str) -> None:
-        for name in names:
-            if names.count(name) > 1:
-                raise self.bad(where, f"name = {name!r} stands there more than once")
-
-    def only(self, raw: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-        for key in raw:
-            if key not in known:
-                raise self.bad(where, f"unknown key {key!r}{_like(key, known)}")
-
-    def bad(self, where: str, what: str) -> BadInput:
-        return BadInput(f"{self.path}: {where}: {what}", hint="Correct the file and run the analysis again.")
-
-
-def _like(word: str, known: Sequence[str]) -> str:
-    """A suggestion where one is near."""
-    near = difflib.get_close_matches(word, known, n=1)
-    return f" (did you mean {near[0]!r}?)" if near else f" (known: {', '.join(known)})"
+def _inference(table: InferenceTable, codings: tuple[str, ...]) -> Inference:
+    return Inference(
+        **{
+            **table.given(),
+            "codings": tuple(table.codings or codings[:1]),
+            "shares": tuple(ClassShare(name, holds) for name, holds in table.shares.items()),
+        }
+    )

@@ -7,12 +7,13 @@ this module, so that a mistake is told in the same way everywhere.
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -24,7 +25,7 @@ MOST_MISTAKES = 5
 """Mistakes that a message lists; the others are counted."""
 
 _ONE = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""
-_HEADER = re.compile(rf"\s*\[+\s*({_ONE}(?:\s*\.\s*{_ONE})*)\s*\]+\s*(#.*)?$")
+_HEADER = re.compile(rf"\s*(\[+)\s*({_ONE}(?:\s*\.\s*{_ONE})*)\s*\]+\s*(#.*)?$")
 _KEY = re.compile(rf"\s*({_ONE}(?:\s*\.\s*{_ONE})*)\s*=")
 _PIECE = re.compile(_ONE)
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
@@ -48,18 +49,27 @@ def _pieces(text: str) -> tuple[str, ...]:
 
 def line_of(text: str, path: Sequence[str | int]) -> int | None:
     """The line (from 1) of the deepest part of `path` that can be found; an inline table has one line."""
-    wanted = tuple(piece for piece in path if isinstance(piece, str))
+    wanted = tuple(path)
     best, depth = None, 0
-    table: tuple[str, ...] = ()
+    table: tuple[str | int, ...] = ()
+    tables: dict[tuple[str, ...], int] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if header := _HEADER.match(line):
-            table = here = _pieces(header[1])
+            names = _pieces(header[2])
+            if header[1] == "[[":
+                tables[names] = tables.get(names, -1) + 1
+            here: list[str | int] = []
+            for end, name in enumerate(names, start=1):
+                here.append(name)
+                if names[:end] in tables:
+                    here.append(tables[names[:end]])
+            table = found = tuple(here)
         elif key := _KEY.match(line):
-            here = table + _pieces(key[1])
+            found = table + _pieces(key[1])
         else:
             continue
-        if len(here) > depth and wanted[: len(here)] == here:
-            best, depth = number, len(here)
+        if len(found) > depth and wanted[: len(found)] == found:
+            best, depth = number, len(found)
     return best
 
 
@@ -97,7 +107,7 @@ def read_toml(file: Path, model: type[Model], *, hint: str | None = None) -> Mod
     try:
         return model.model_validate(tables)
     except ValidationError as error:
-        raise explain(error, file, text, hint=hint) from None
+        raise explain(error, file, text, model, hint=hint) from None
 
 
 def read_json_lines(
@@ -121,15 +131,36 @@ def read_json_lines(
         try:
             yield number, model.model_validate(row)
         except ValidationError as error:
-            raise BadInput("\n".join(_mistakes(error, file, None, number)), hint=hint) from None
+            raise BadInput("\n".join(_mistakes(error, file, None, number, model)), hint=hint) from None
 
 
-def explain(error: ValidationError, file: Path, text: str, *, hint: str | None = None) -> BadInput:
-    """What is wrong with a TOML file: one sentence for each mistake, the first five."""
-    return BadInput("\n".join(_mistakes(error, file, text, None)), hint=hint)
+def explain(
+    error: ValidationError,
+    file: Path,
+    text: str,
+    model: type[BaseModel] | None = None,
+    *,
+    hint: str | None = None,
+) -> BadInput:
+    """What is wrong with a TOML file: one sentence for each mistake, the first five. With the `model` that it
+    does not fit, an unknown key is told with those that are known.
+    """
+    return BadInput("\n".join(_mistakes(error, file, text, None, model)), hint=hint)
 
 
-def _mistakes(error: ValidationError, file: Path, text: str | None, line: int | None) -> list[str]:
+def near(word: str, known: Sequence[str]) -> str:
+    """What a word that is not known may have been meant for: the nearest known ones, else all of them."""
+    found = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {found[0]!r}?" if found else f"known: {', '.join(known)}"
+
+
+def _mistakes(
+    error: ValidationError,
+    file: Path,
+    text: str | None,
+    line: int | None,
+    model: type[BaseModel] | None = None,
+) -> list[str]:
     mistakes: list[Any] = error.errors(include_url=False, include_input=False, include_context=True)
     sentences = []
     for mistake in mistakes[:MOST_MISTAKES]:
@@ -137,7 +168,9 @@ def _mistakes(error: ValidationError, file: Path, text: str | None, line: int | 
         if mistake["type"] == "unknown_key":
             path.append(mistake["ctx"]["key"])
         path += mistake.get("ctx", {}).get("path", ())
-        message = _MESSAGES.get(mistake["type"]) or mistake["msg"].removeprefix("Value error, ")
+        message = _MESSAGES.get(mistake["type"]) or _plain(mistake["msg"])
+        if mistake["type"] == "extra_forbidden" and (known := _known_keys(model, path[:-1])):
+            message += f" ({near(str(path[-1]), known)})"
         at = line_of(text, path) if text is not None else line
         where = f"line {at}, " if at else ""
         sentences.append(f"{file}: {where}{dotted(path) or 'the file'}: {message}")
@@ -146,4 +179,40 @@ def _mistakes(error: ValidationError, file: Path, text: str | None, line: int | 
     return sentences
 
 
-_MESSAGES = {"missing": "is missing", "extra_forbidden": "there is no such key"}
+def _plain(message: str) -> str:
+    """A message of pydantic in the words of the others; it never has the value, which may be a secret."""
+    return message.removeprefix("Value error, ").replace("Input should be", "must be")
+
+
+def _known_keys(model: type[BaseModel] | None, path: Sequence[str | int]) -> list[str]:
+    """The keys that the table at this path may have; none where that cannot be told."""
+    here: Any = model
+    for piece in path:
+        if isinstance(piece, int):
+            here = next(iter(get_args(here)), None)
+        elif isinstance(here, type) and issubclass(here, BaseModel):
+            fields = {field.alias or name: field for name, field in here.model_fields.items()}
+            here = fields[piece].annotation if piece in fields else None
+        else:  # a mapping
+            here = get_args(here)[-1] if get_args(here) else None
+        optional = [one for one in get_args(here) if one is not type(None)]
+        if type(None) in get_args(here):
+            here = optional[0] if len(optional) == 1 else None
+    if isinstance(here, type) and issubclass(here, BaseModel):
+        return [field.alias or name for name, field in here.model_fields.items()]
+    return []
+
+
+_MESSAGES = {
+    "missing": "is missing",
+    "extra_forbidden": "there is no such key",
+    "string_type": "must be a text",
+    "string_too_short": "must be a text that is not empty",
+    "bool_type": "must be true or false",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a table",
+    "model_type": "must be a table",
+    "float_type": "must be a number",
+    "int_type": "must be a whole number",
+}

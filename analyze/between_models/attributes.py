@@ -15,24 +15,27 @@ from __future__ import annotations
 import datetime
 import math
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from analyze.between_models.ranks import PERFECT, between_share, spearman
 from analyze.between_models.rows import AttributeTest
 from analyze.counterfactual.frame import Floats
 from analyze.inference.multiplicity import holm
-from store.errors import BadInput
+from store.input_files import read_toml
 
 Attribute = float | datetime.date | str
 NUMBER, DATE, CATEGORY = "number", "date", "category"
 TOO_FEW = "too few models, or no spread"
-_OTHER_NAMES = "also"
+HINT = (
+    'The file has a table [model."NAME"] for each model, with a number, a date, a text, true or false a key.'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,56 +64,70 @@ class Attributes:
         return alike[0] if len(alike) == 1 else None
 
 
+def _attribute(value: object) -> Attribute:
+    """A value of the file as an attribute: true and false are the categories yes and no."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, str | datetime.date):
+        return value
+    raise ValueError("must be a number, a date, a text, true or false")
+
+
+class _ModelTable(BaseModel):
+    """`[model."NAME"]`: other names of the model, and whatever attributes the file has."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    __pydantic_extra__: dict[str, Annotated[Any, AfterValidator(_attribute)]]
+
+    also: list[str] = Field(default_factory=list)
+
+    def listed(self, name: str) -> Listed:
+        return Listed(tuple(dict.fromkeys([name, *self.also])), dict(self.__pydantic_extra__ or {}))
+
+
+class _File(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    model: dict[str, _ModelTable] = Field(default_factory=dict)
+
+    def listed(self) -> tuple[Listed, ...]:
+        return tuple(table.listed(name) for name, table in self.model.items())
+
+    @model_validator(mode="after")
+    def _agree(self) -> _File:
+        owner: dict[str, str] = {}
+        kinds: dict[str, str] = {}
+        for model in self.listed():
+            own = model.names[0]
+            for name in model.names:
+                if owner.setdefault(name, own) != own:
+                    raise PydanticCustomError(
+                        "shared_name",
+                        "{one} and {other} both go by '{name}'; a name must stand for one model",
+                        {"one": owner[name], "other": own, "name": name, "path": ("model", own)},
+                    )
+            for key, value in model.attributes.items():
+                if kinds.setdefault(key, _kind(value)) != _kind(value):
+                    raise PydanticCustomError(
+                        "mixed_kinds",
+                        "is a {kind}, and a {before} for another model; write the same kind for all",
+                        {"kind": _kind(value), "before": kinds[key], "path": ("model", own, key)},
+                    )
+        return self
+
+
 def load_attributes(path: Path | str) -> Attributes:
     """The models of a file.
 
-    Raises BadInput that names the file, the model and the key where something is no number, date, text or
-    yes-or-no, where two models have one name, or where an attribute is a number here and a date there.
+    Raises:
+        BadInput: something is no number, date, text or yes-or-no, two models have one name, or an
+            attribute is a number here and a date there; it names the file, the line, the model and the key.
     """
-    path = Path(path)
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"{path} cannot be read: {error}") from error
-    models = raw.get("model", {})
-    if set(raw) - {"model"} or not isinstance(models, dict):
-        raise BadInput(f'{path} may hold tables [model."NAME"] only')
-    found = tuple(_listed(path, name, entry) for name, entry in models.items())
-    owner: dict[str, str] = {}
-    kinds: dict[str, str] = {}
-    for model in found:
-        for name in model.names:
-            if owner.setdefault(name, model.names[0]) != model.names[0]:
-                raise BadInput(f"{path}: {owner[name]!r} and {model.names[0]!r} both go by {name!r}")
-        for key, value in model.attributes.items():
-            if kinds.setdefault(key, _kind(value)) != _kind(value):
-                raise BadInput(
-                    f'{path}: [model."{model.names[0]}"]: {key} is a {_kind(value)}, '
-                    f"and a {kinds[key]} for another model"
-                )
-    return Attributes(found)
-
-
-def _listed(path: Path, name: str, entry: Any) -> Listed:
-    where = f'{path}: [model."{name}"]'
-    if not isinstance(entry, dict):
-        raise BadInput(f"{where} must be a table")
-    others = entry.get(_OTHER_NAMES, [])
-    if not isinstance(others, list) or not all(isinstance(other, str) for other in others):
-        raise BadInput(f"{where}: {_OTHER_NAMES} must be a list of names")
-    attributes: dict[str, Attribute] = {}
-    for key, value in entry.items():
-        if key == _OTHER_NAMES:
-            continue
-        if isinstance(value, bool):
-            attributes[key] = "yes" if value else "no"
-        elif isinstance(value, int | float) and math.isfinite(value):
-            attributes[key] = float(value)
-        elif isinstance(value, str | datetime.date):
-            attributes[key] = value
-        else:
-            raise BadInput(f"{where}: {key} must be a number, a date, a text, true or false")
-    return Listed(tuple(dict.fromkeys([name, *others])), attributes)
+    return Attributes(read_toml(Path(path), _File, hint=HINT).listed())
 
 
 def _kind(value: Attribute) -> str:

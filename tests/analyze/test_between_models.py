@@ -173,23 +173,27 @@ def test_a_model_is_known_by_any_of_its_names_however_spelt(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "said"),
     [
-        "size = 3",
-        '[model."a"]\nsize = [1]',
-        "[model]\na = 3",
-        "[",
-        '[model."a"]\nsize = nan',
-        '[model."a"]\nalso = "b"',
-        '[model."a"]\nalso = ["b"]\n[model."b"]\nsize = 1',
-        '[model."a"]\nday = 2024-01-01\n[model."b"]\nday = 3',
+        ("size = 3", "line 1, size: there is no such key"),
+        ('[model."a"]\nsize = [1]', "line 2, model.a.size: must be a number, a date, a text, true or false"),
+        ("[model]\na = 3", "line 2, model.a: must be a table"),
+        ("[", "is not valid TOML"),
+        ('[model."a"]\nsize = nan', "line 2, model.a.size: must be a number"),
+        ('[model."a"]\nalso = "b"', "line 2, model.a.also: must be a list"),
+        ('[model."a"]\nalso = ["b"]\n[model."b"]\nsize = 1', "line 3, model.b: a and b both go by 'b'"),
+        (
+            '[model."a"]\nday = 2024-01-01\n[model."b"]\nday = 3',
+            "line 4, model.b.day: is a number, and a date",
+        ),
     ],
 )
-def test_broken_attributes_are_bad_input(tmp_path: Path, text: str) -> None:
+def test_broken_attributes_are_bad_input(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "models.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(BadInput, match=r"models\.toml"):
+    with pytest.raises(BadInput, match=r"models\.toml") as caught:
         load_attributes(path)
+    assert said in caught.value.message
 
 
 def many_models() -> Table:

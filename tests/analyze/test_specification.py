@@ -72,23 +72,43 @@ def test_reads_what_is_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('view = "tastings"\n', "", "[frame]: view is missing"),
+        ('view = "tastings"\n', "", "line 2, frame.view: is missing"),
         ('view = "tastings"', 'view = "tastings; DROP TABLE x"', "not a plain name"),
-        ('primary = "main"', 'primary = "mian"', "did you mean 'main'?"),
-        ('name = "level"', 'name = "main"', "stands there more than once"),
-        ('outcome = "score"', 'outcom = "score"', "unknown key 'outcom' (did you mean 'outcome'?)"),
+        (
+            'primary = "main"',
+            'primary = "mian"',
+            "line 8, frame.primary: 'mian' is the name of no",
+        ),
+        (
+            'name = "level"',
+            'name = "main"',
+            "line 25, specification[1].name: 'main' is the name of an earlier",
+        ),
+        (
+            'outcome = "score"',
+            'outcom = "score"',
+            "line 26, specification[1].outcom: there is no such key (did you mean",
+        ),
         ('outcome = "score"', 'outcome = "score; select 1"', "one SQL expression"),
-        ('outcome = "score"', "outcome = 3", "outcome must be a text"),
-        ('codings = ["plain"]', 'codings = ["plian"]', "did you mean 'plain'?"),
+        ('outcome = "score"', "outcome = 3", "line 26, specification[1].outcome: must be a text"),
+        (
+            'codings = ["plain"]',
+            'codings = ["plian"]',
+            "line 30, specification[1].codings: 'plian' is the name of no",
+        ),
         ('standard_error = "robust"', 'standard_error = "cluster doc"', "'robust' or 'clustered:<column>'"),
         (
             'treatment = "dummies"\nstandard_error = "robust"',
             'treatment = "x"\nstandard_error = "robust"',
             "'dummies'",
         ),
-        ("[metrics]", "[metric]", "unknown key 'metric' (did you mean 'metrics'?)"),
+        ("[metrics]", "[metric]", "line 32, metric: there is no such key (did you mean 'metrics'?)"),
         ("[frame]", "[frame", "is not valid TOML"),
-        ("[report]", '[inference]\noutcome = "score"\nsample = "true"\nmargin = 2\n[report]', "margin = 2"),
+        (
+            "[report]",
+            '[inference]\noutcome = "score"\nsample = "true"\nmargin = 2\n[report]',
+            "line 40, inference.margin: must be less than 1",
+        ),
     ],
 )
 def test_complaints_name_file_table_and_key(tmp_path: Path, old: str, new: str, said: str) -> None:

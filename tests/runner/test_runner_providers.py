@@ -206,6 +206,8 @@ def test_a_public_name_stays_what_it_is_however_often_it_is_imported():
     import runner
 
     for name in runner.__all__:
+        if (Path(runner.__file__).parent / name).is_dir():
+            continue  # a public package of the room
         first = getattr(runner, name)
         import_module(first.__module__)
         assert getattr(runner, name) is first
