@@ -2,6 +2,7 @@
 
 __all__ = [
     "announced",
+    "attribution",
     "labelled",
     "numerals",
     "objects",

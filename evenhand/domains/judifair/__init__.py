@@ -33,6 +33,7 @@ __all__ = [
     "check",
     "coding",
     "importer",
+    "prompts",
     "sample",
     "show",
     "unknown_labels",
