@@ -9,7 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from store.errors import BadInput
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import duckdb
 
 _UNKNOWN = re.compile(r"(?:Table|Scalar Function|Table Function) with name \"?([\w.]+)\"? does not exist")
@@ -34,6 +38,23 @@ def schemas(connection: duckdb.DuckDBPyConnection) -> list[str]:
     rows = connection.execute("SELECT DISTINCT domain FROM collections WHERE domain IS NOT NULL").fetchall()
     used = {domain_schema(str(row[0])) for row in rows}
     return [name for name in present if name in used] if used else present
+
+
+def refuse_clash(connection: duckdb.DuckDBPyConnection, where: Path) -> None:
+    """Raise BadInput where a study is called like a domain that it holds.
+
+    DuckDB could not tell the file from the schema.
+    """
+    clashing = connection.execute(
+        "SELECT schema_name FROM duckdb_schemas() WHERE NOT internal AND schema_name <> 'main' "
+        "AND database_name = current_database() AND lower(schema_name) = lower(current_database())"
+    ).fetchall()
+    if clashing:
+        name = clashing[0][0]
+        raise BadInput(
+            f"{where} is called like the domain {name}, whose tables it holds",
+            hint=f"Rename the file, for instance: mv {where.name} {name}-study.duckdb",
+        )
 
 
 def search_path(connection: duckdb.DuckDBPyConnection) -> str:

@@ -17,6 +17,8 @@ from store.errors import BadInput
 if TYPE_CHECKING:
     import duckdb  # rooms name their migrations where imports must stay light
 
+_CLASHES = "Ambiguous reference to catalog or schema"
+"""What DuckDB says where a schema is called like the file that it is in: it cannot tell the two apart."""
 _FILE = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 
 
@@ -145,8 +147,14 @@ def migrate(connection: duckdb.DuckDBPyConnection, sets: Sequence[MigrationSet])
                 [migration.room, migration.number, migration.name],
             )
             connection.execute("COMMIT")
-        except BaseException:
+        except BaseException as error:
             connection.execute("ROLLBACK")
+            if _CLASHES in str(error):
+                name = migration.schema or migration.room.removeprefix("domain ")
+                raise BadInput(
+                    f"the file is called like the domain {name}, whose tables it is to hold",
+                    hint=f"Give the study another name, for instance {name}-study.duckdb.",
+                ) from None
             raise
     return needed
 

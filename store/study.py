@@ -111,6 +111,7 @@ def open_study(
     doorway.look_before_opening(where, create=create and not read_only, read_only=read_only)
     connection = doorway.connect(where, read_only=read_only, config=config)
     try:
+        domain_schemas.refuse_clash(connection, where)
         if read_only:
             behind = missing(connection, migrations)
             if behind:

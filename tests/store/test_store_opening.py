@@ -237,3 +237,23 @@ def test_the_connection_reaches_no_other_file(tmp_path: Path) -> None:
         ):
             with pytest.raises(duckdb.PermissionException):
                 study.connection.execute(sql)
+
+
+def test_a_study_called_like_its_domain_is_told_so(tmp_path: Path) -> None:
+    folder = tmp_path / "migrations"
+    folder.mkdir()
+    (folder / "0001_first.sql").write_text(
+        "CREATE SCHEMA IF NOT EXISTS {schema}; CREATE TABLE {schema}.readings (i INTEGER);"
+    )
+    own = store.MigrationSet("domain parole", folder, "parole")
+    with pytest.raises(store.BadInput, match="called like the domain parole") as told:
+        store.open_study(tmp_path / "parole.duckdb", migrations=[own])
+    assert "parole-study.duckdb" in (told.value.hint or "")
+    with store.open_study(tmp_path / "study.duckdb", migrations=[own]) as study:
+        study.connection.execute("INSERT INTO parole.readings VALUES (1)")
+    (tmp_path / "study.duckdb").rename(tmp_path / "Parole.duckdb")
+    with pytest.raises(store.BadInput, match="Rename the file"):
+        store.open_study(tmp_path / "Parole.duckdb", migrations=[own])
+    (tmp_path / "Parole.duckdb").rename(tmp_path / "again.duckdb")
+    with store.open_study(tmp_path / "again.duckdb", migrations=[own]) as study:
+        assert study.connection.execute("SELECT i FROM parole.readings").fetchall() == [(1,)]
