@@ -8,7 +8,8 @@ is singled out. There, what tells load from chance is what fewer slots bring:
 - Then fewer slots are tried for an epoch: a little below what Little's law says is served (open requests =
   answers a second x seconds an answer). The lower cap is kept if the slots taken away had brought little.
 - A cap that was found is tried higher again: the first time at once and all the way, since the server may
-  have had a bad moment; later in steps, after a hold that doubles each time that it was in vain.
+  have had a bad moment; later in steps, after a hold that doubles each time that it was in vain. A step that
+  is clearly too high is undone at once.
 
 Where failures are random all this costs some 2%.
 """
@@ -40,6 +41,11 @@ ROOM = 1.4
 """A cap found that is so much higher than the last one shows that there was room."""
 HOLD_S = 5.0
 LONGEST_HOLD_S = 120.0
+QUICKLY = 4
+SURELY = 4.0
+FAR = 0.4
+"""A cap that was tried higher is left at once after so many failures that are so significant; where no rate
+limit is known, only if so much more of all requests fail."""
 SPARE = 0.97
 """Of a rate limit: so much is used of it, as some seconds see more answers than others."""
 LEAST_CAP = 0.001
@@ -128,6 +134,10 @@ class Level:
         here = min(float(in_play), self.cap)
         self._levels += here
         count = self._answered + self._failed
+        if not answered and self._usual is not None and self._far_too_many(self._usual):
+            self._fall_back(now)
+            self.begin(now, 1.5 * self._usual.latency, in_play)
+            return
         if self._usual is None:
             if count >= 16 and self._answered >= 4:
                 self._usual = self._measured(count)
@@ -150,6 +160,19 @@ class Level:
             if not changed and not self._doubted:
                 changed = self._try_higher(now)
         self.begin(now, 1.5 * found.latency if changed else 0.0, in_play)
+
+    def _far_too_many(self, usual: Measured) -> bool:
+        """Whether a cap that was tried higher is so much too high that no whole epoch is needed to see it.
+
+        At a limit of 60 a minute, an epoch takes most of a minute, and two would be needed.
+        """
+        if self._experiment is not None or not self._raised:
+            return False
+        count = self._answered + self._failed
+        expected = max(usual.failing, MORE_FAILS)
+        noise = SURELY * math.sqrt(expected * (1 - expected) / count)
+        least = 0.0 if self._by_the_minute else FAR
+        return self._failed >= QUICKLY and self._failed / count > expected + max(noise, least)
 
     def _measured(self, count: int) -> Measured:
         return Measured(
@@ -233,7 +256,7 @@ class Level:
         return False
 
     def _fall_back(self, now: float) -> None:
-        """To the rate limit that was found before."""
+        """To the cap that was found before."""
         self.cap, self._raised = self._kept, False
         self._hold_s = min(2 * self._hold_s, LONGEST_HOLD_S)
         self._raise_at = now + self._hold_s

@@ -7,7 +7,8 @@ failures of a slot tells load from chance:
 
 - A slot is at rest, on trial, or sure. A sure slot rests when its run of failures is too unlikely by the
   share of requests that fails anyway; a slot on trial rests at its first failure.
-- Each answer earns a fiftieth of a trial, so a full server refuses about 2% of the requests. A trial that
+- Each answer earns a fiftieth of a trial, so a full server refuses about 2% of the requests (half as much
+  where trials end in a spree of refusals, as with what a small rate limit has saved up). A trial that
   ends well makes its slot sure and calls up two more: with room, the slots more than double each round
   trip.
 - A run of failures over all slots, with no answer between and too unlikely by chance, is an outage. So is a
@@ -35,6 +36,10 @@ TRUST = 0.001
 """A slot rests once its run of failures is less likely than this: 2 in a row at 5%, 3 at 14%, 5 at 30%."""
 TRIAL_EVERY = 50
 """Answers for each trial."""
+RAREST_TRIAL = 100
+SPREE = 3
+"""A trial that called up more slots than this, of which none was left soon after, makes the next ones as rare
+as that: what let them by was not places, but what a rate limit had saved up."""
 CALLED_UP = 2
 """Slots that a good trial calls up. With one, growth would die where a third of the requests fail."""
 REUSE = 0.5
@@ -56,6 +61,8 @@ RATE_LIMIT_S = 5.0
 OFTEN, OFTEN_S = 6, 60.0
 """A server has a rate limit if it refuses everything for longer than so many seconds, twice; or so often
 within so many seconds."""
+TELLING = 5
+"""Answers between two recoveries, at least, that tell a rate. One alone would all but stop the lane."""
 _LOWEST_BASE, _HIGHEST_BASE = 0.03, 0.7
 _BASE_WEIGHT = 0.005
 _LATENCY_WEIGHT = 0.05
@@ -107,6 +114,11 @@ class Slots:
         self._answers = 0
         self._trials = 0.0
         """Owed."""
+        self._trial_every = TRIAL_EVERY
+        self._tried: tuple[int, int] | None = None
+        """Slots in play before the last trial, and after how many answers it is seen what it brought."""
+        self._highest = 0
+        """Slots in play since then."""
         self._credit = 0.0
         """Seconds of a slot that the cap allowed and that were not used; below zero where more were used."""
         self._averaged_at = now
@@ -177,7 +189,9 @@ class Slots:
         self._latency += (_LATENCY_WEIGHT if self._answers else 1.0) * (took - self._latency)
         self._run, self._told = 0, None
         self._answers += 1
-        self._trials += 1 / TRIAL_EVERY
+        self._trials += 1 / self._trial_every
+        if self._tried is not None and self._answers >= self._tried[1]:
+            self._judge_trial(self._tried[0])
         if self.outage and sent_at >= self.shut_at:
             self._recover(now)
         if slot != PROBE:
@@ -284,14 +298,25 @@ class Slots:
             return True
         return chance < OUTAGE_CHANCE and self._run >= max(OUTAGE_RUN, self.in_play / 2)
 
+    def _judge_trial(self, before: int) -> None:
+        """Was it worth it? If it only led to a spree of refusals, the next one comes later."""
+        self._tried = None
+        if self.in_play > before:
+            self._trial_every = TRIAL_EVERY
+        elif self._highest > before + SPREE:
+            self._trial_every = min(2 * self._trial_every, RAREST_TRIAL)
+
     def _call_up(self, cap: float) -> None:
         most = math.ceil(cap)
+        if self._tried is None:
+            self._tried, self._highest = (self.in_play, self._answers + TRIAL_EVERY), 0
         while self._trials >= 1.0 and self._resting and self.in_play < most:
             slot = heapq.heappop(self._resting)
             self._state[slot], self._failures[slot] = State.TRIAL, 0
             self.in_play += 1
             self._trials -= 1.0
             heapq.heappush(self._free, slot)
+        self._highest = max(self._highest, self.in_play)
         self._trials = min(self._trials, 1.0)  # what finds no room is not saved up
 
     def _average(self, now: float) -> None:
@@ -334,7 +359,7 @@ class Slots:
         last = self._recoveries[0] if often else None
         if not often and len(self._recoveries) >= 2 and self._recoveries[-1][2] and self._recoveries[-2][2]:
             last = self._recoveries[-2]
-        if last is not None:
+        if last is not None and self._answers - last[1] >= TELLING:
             rate = (self._answers - last[1]) / (now - last[0])
             self.level.limit(rate * self._latency, now)
             self._trials = float(math.ceil(self.level.cap))
