@@ -24,6 +24,7 @@ BENCHMARKS: dict[str, tuple[str, ...]] = {
     "prefix": ("benchmarks.prefix_order",),
     "calibration": ("benchmarks.calibration.run",),
     "groups": ("benchmarks.groups_calibration",),
+    "outcomes": ("benchmarks.outcome_calibration",),
 }
 
 

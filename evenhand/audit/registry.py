@@ -39,7 +39,7 @@ def find(name: str) -> Domain:
         return _load_bundled(bundled[name], name)
     for point in metadata.entry_points(group=ENTRY_POINTS):
         if point.name == name:
-            return _made(point.load(), name)
+            return _announced(point, name)
     path = Path(name).expanduser()
     if path.is_dir():
         return folder.load(path)
@@ -65,6 +65,19 @@ def _bundled() -> dict[str, str]:
 
 def _load_bundled(package: str, name: str) -> Domain:
     return _made(importlib.import_module(f"evenhand.domains.{package}").domain(name), name)
+
+
+def _announced(point: metadata.EntryPoint, name: str) -> Domain:
+    """The domain of a package. Raises BadInput where the package, which is not ours, cannot be loaded."""
+    try:
+        return _made(point.load(), name)
+    except BadInput:
+        raise
+    except Exception as error:
+        raise BadInput(
+            f"The domain '{name}' cannot be loaded from {point.value}: {type(error).__name__}: {error}",
+            hint="Its package is at fault, or lacks something that it needs: ask who maintains it.",
+        ) from error
 
 
 def _made(found: object, name: str) -> Domain:

@@ -284,7 +284,10 @@ def _own(domain: Domain) -> dict[str, Specifications]:
             )
         if name in found:
             raise BadInput(f"{file}: the outcome '{name}' has specifications in another file too.")
-        found[name] = replace(specs, outcome=name, kind=domain.outcome(name).kind)
+        inference = specs.inference
+        if inference is not None and inference.outcomes < len(known):
+            inference = replace(inference, outcomes=len(known))
+        found[name] = replace(specs, outcome=name, kind=domain.outcome(name).kind, inference=inference)
     return found
 
 
