@@ -65,11 +65,13 @@ class Plan:
     """Treated values of the label."""
     level: float = LEVEL
     power: float = POWER
+    outcomes: int = 1
+    """Outcomes of one answer, which share the level."""
 
     @property
     def level_of_label(self) -> float:
         """The level of the test of the outcome, of the first label in Holm's procedure."""
-        return self.level * WEIGHTS[OUTCOME] / self.labels
+        return self.level * WEIGHTS[OUTCOME] / self.labels / self.outcomes
 
 
 def assumed(changing: float, jump: float) -> Noise:
@@ -100,10 +102,15 @@ def pilot(
     An effect in the pilot counts as noise, so the plan errs on the side of too many cases.
 
     Raises:
-        BadInput: the study has no such answers, or none of them differ.
+        BadInput: the study has no such answers, none of them differ, or the outcome is a class.
     """
     if specs.inference is None:
         raise BadInput(f"{specs.path} has no [inference], which says what the tests are of.")
+    if specs.nominal:
+        raise BadInput(
+            f"The outcome '{specs.outcome}' is a class: there is no average change to plan for.",
+            hint="Plan for an outcome that is an amount, yes or no, a rank or a probability.",
+        )
     statement = _PILOT.format(
         view=specs.frame.view, outcome=specs.inference.outcome, sample=specs.inference.sample
     )

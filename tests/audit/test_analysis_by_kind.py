@@ -9,6 +9,7 @@ import pytest
 from made_domains import DUTIES, GRANTS, KINDS, Judge, answer, make, opened, outcome_name, studied
 
 import analyze
+from analyze.inference import power
 from evenhand.audit import build, find, missing, outdated, read, specifications
 from store.errors import BadInput
 
@@ -125,6 +126,8 @@ async def test_a_class_is_told_by_its_switches_and_class_by_class(tmp_path):
             name for (name,) in study.connection.execute("SELECT DISTINCT test FROM findings").fetchall()
         }
         assert tests == {"missing", "kind"}, "codes of classes are no amounts"
+        with pytest.raises(BadInput, match="is a class"):
+            power.pilot(study, specs, "read")
         for table in ("value_tests", "label_tests"):
             assert study.connection.execute(f"SELECT count(*) FROM {table}").fetchall() == [(0,)]
 
