@@ -14,6 +14,7 @@ from analyze.report.drawing import SUFFIXES, TooNarrow, cjk_font, save, shrink
 from analyze.report.forest import coefficients
 from analyze.report.labels import heatmap, inconsistency
 from analyze.report.shapes import Audit, Results
+from analyze.specification import Specifications
 from store.errors import BadInput
 
 __all__ = ["CM", "FIGURES", "SUFFIXES", "Language", "plot"]
@@ -34,7 +35,8 @@ FIGURES: Mapping[str, str] = {
 
 
 def plot(
-    study: Connection, specifications: Path | str, name: str, path: Path | str, *, model: str | None = None,
+    study: Connection, specifications: Specifications | Path | str, name: str, path: Path | str, *,
+    model: str | None = None,
     coding: str | None = None, label: str | None = None, language: Language | None = None,
     width_in: float | None = None, title: str | None = None, tell: Callable[[str], object] | None = None,
 ) -> Path:  # fmt: skip

@@ -19,6 +19,7 @@ from analyze.report.data import Connection, read
 from analyze.report.latex import document, to_latex
 from analyze.report.shapes import Audit, Reading, Results
 from analyze.report.sheets import Column, Sheet
+from analyze.specification import Specifications
 from store.errors import BadInput
 
 FORMATS = ("csv", "md", "latex", "xlsx", "json")
@@ -27,7 +28,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 def write_tables(
     study: Connection,
-    specifications: Path | str,
+    specifications: Specifications | Path | str,
     folder: Path | str,
     *,
     format: str = "csv",
@@ -171,7 +172,7 @@ def _number_format(column: Column) -> dict[str, str]:
 
 def summary_json(
     study: Connection,
-    specifications: Path | str,
+    specifications: Specifications | Path | str,
     *,
     models: Sequence[str] | None = None,
     codings: Sequence[str] | None = None,

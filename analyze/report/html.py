@@ -39,6 +39,7 @@ from analyze.report.data import Connection, read
 from analyze.report.outcomes import OUTCOMES
 from analyze.report.shapes import Audit, Design, Estimate, Reading, Results
 from analyze.report.sheets import STATES, Column
+from analyze.specification import Specifications
 from store.errors import BadInput
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ HEATMAP = "A cell for each label and model: the effect of the value with the sma
 
 def write_html(
     study: Connection,
-    specifications: Path | str,
+    specifications: Specifications | Path | str,
     folder: Path | str,
     *,
     models: Sequence[str] | None = None,

@@ -23,6 +23,7 @@ from analyze.report import conclusions, data_flow, minute, model_comparison, she
 from analyze.report.data import Connection, read
 from analyze.report.shapes import Audit, Reading, Results
 from analyze.report.sheets import Column, Sheet
+from analyze.specification import Specifications
 
 MOST_LABELS = 20
 MOST_VALUES = 40
@@ -44,7 +45,7 @@ _GAP = 3
 
 def print_summary(
     study: Connection,
-    specifications: Path | str,
+    specifications: Specifications | Path | str,
     console: Console | None = None,
     *,
     models: Sequence[str] | None = None,
@@ -75,7 +76,7 @@ def print_summary(
 
 def opening(
     study: Connection,
-    specifications: Path | str,
+    specifications: Specifications | Path | str,
     *,
     models: Sequence[str] | None = None,
     codings: Sequence[str] | None = None,

@@ -51,9 +51,13 @@ __all__ = [
     "build",
     "find",
     "folder",
+    "general",
     "missing",
     "names",
     "outdated",
+    "protocol",
     "read",
+    "registry",
     "specifications",
+    "stored",
 ]

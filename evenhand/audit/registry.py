@@ -28,6 +28,11 @@ def names() -> dict[str, str]:
     return found
 
 
+def package_of(name: str) -> str | None:
+    """The sub-package of `evenhand.domains` that has a domain; None where no bundled one is called so."""
+    return _bundled().get(name)
+
+
 def find(name: str) -> Domain:
     """A domain by its name, or by the path of its folder.
 

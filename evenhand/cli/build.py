@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,15 +11,12 @@ from evenhand.cli.options import (
     console,
     counted,
     db_option,
+    domain_option,
     json_option,
-    open_study,
     print_json,
     sentence,
     split_list,
 )
-
-if TYPE_CHECKING:
-    from evenhand.domains.judifair.catalogue import Label
 
 DOCUMENTS, LABELS = 8, 4
 """Of a sample, unless said otherwise."""
@@ -38,6 +33,12 @@ Examples:
 """
 )
 @db_option
+@domain_option
+@click.option(
+    "--design",
+    type=click.Choice(["counterfactual", "groups"]),
+    help="Of a domain that has both.  [default: its first]",
+)
 @click.option(
     "--cases",
     "cases_file",
@@ -68,6 +69,8 @@ Examples:
 @json_option
 def command(
     db: Path,
+    domain: str | None,
+    design: str | None,
     cases_file: Path | None,
     collection: str | None,
     labels: str | None,
@@ -88,54 +91,29 @@ def command(
     apply to a case is left out, and counted. A case of your own needs the slots of the labels asked, facts in
     Chinese, and words for a value that tell the label's fact: anything else is refused, with the place.
     """
-    from evenhand.domains.judifair import build, case_files, catalogue, prompts  # noqa: PLC0415
-    from evenhand.domains.judifair.sample import draw  # noqa: PLC0415
+    from evenhand.audit.protocol import BuildOptions, Sampling  # noqa: PLC0415
+    from evenhand.services import queries  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
     from store.identity import BASE_ARM  # noqa: PLC0415
 
-    template = prompts.of_arm(arm)
     wanted = split_list(labels)
     if wanted == ():
         raise BadInput(
             "--labels names no label.",
-            hint="Write them with commas between (--labels defendant_sex,judge_age); without it, all 65.",
+            hint="Write them with commas between (--labels defendant_sex,judge_age); without it, all.",
         )
-    chosen: Sequence[Label | str] | None = wanted
     sampled = sample or sample_documents is not None or sample_labels is not None
-    if cases_file is None:
-        cases = case_files.bundled()
-    else:
-        # A case needs the slots of the labels asked; those of a sample are not drawn yet.
-        asked = () if sampled else None if wanted is None else catalogue.resolve(wanted)
-        cases = tuple(case_files.read_cases(cases_file, asked))
-    if sampled:
-        drawn = draw(
-            cases,
-            documents=sample_documents or (min(DOCUMENTS, len(cases)) if cases_file else DOCUMENTS),
-            labels=(sample_labels or LABELS) if wanted is None else wanted,
-            seed=seed,
-        )
-        cases, chosen = drawn.cases, drawn.labels
-    build.check(cases, chosen)  # before there is a study: what is wrong leaves no file behind
-    named: dict[str, Any] = {}
-    if cases_file is not None:
-        named = {
-            "collection": collection or cases_file.stem,
-            "kind": "own",
-            "description": f"Cases of {cases_file.name}",
-        }
-    elif collection is not None:
-        named = {"collection": collection}
-    with open_study(db, create=True) as study:
-        built = build.build(
-            study,
-            cases=cases,
-            labels=chosen,
-            template=template,
-            placebo=placebo,
-            retire_missing=retire_missing,
-            **named,
-        )
+    options = BuildOptions(
+        cases_file=cases_file,
+        collection=collection,
+        labels=wanted,
+        arm=arm,
+        design=design,
+        sample=Sampling(sample_documents, sample_labels, seed) if sampled else None,
+        placebo=placebo,
+        retire_missing=retire_missing,
+    )
+    built = queries.build(db, domain, options)
     if as_json:
         print_json(dataclasses.asdict(built))
         return

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.options import console, db_option, json_option, print_json, read_study
+from evenhand.cli.options import console, db_option, domain_option, json_option, print_json, read_study
 from evenhand.cli.output import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from evenhand.audit.general import GeneralAudit
     from evenhand.domains.judifair.check import Finding
+    from store import Study
 
 PLACES = 8
 """Places of a finding that a screen shows; --all and --json show all."""
@@ -29,13 +31,20 @@ Examples:
 """
 )
 @db_option
+@domain_option
 @click.option("--collection", help="Only this collection. [default: all]")
 @click.option("--model", help="Only this model. [default: all]")
 @click.option("--arm", default="base", show_default=True, help="The answers of this arm.")
 @click.option("--all", "everything", is_flag=True, help="List every place of every defect.")
 @json_option
 def command(
-    db: Path, collection: str | None, model: str | None, arm: str, everything: bool, as_json: bool
+    db: Path,
+    domain: str | None,
+    collection: str | None,
+    model: str | None,
+    arm: str,
+    everything: bool,
+    as_json: bool,
 ) -> None:
     """List the defects of an imported or own data set, with counts and examples.
 
@@ -43,9 +52,15 @@ def command(
     whether that depends on the value), documents without truth, blank terms, terms out of range, one stock
     answer given to different cases.
     """
+    from evenhand.audit.general import GeneralAudit  # noqa: PLC0415
     from evenhand.domains.judifair.check import check  # noqa: PLC0415
+    from evenhand.services import domains  # noqa: PLC0415
 
     with read_study(db) as study:
+        audit = domains.one_of_study(study, domain)
+        if isinstance(audit, GeneralAudit):
+            _unread(study, audit, collection, model, as_json=as_json)
+            return
         findings = check(study, collection=collection, model=model, arm=arm)
     if as_json:
         print_json([{**dataclasses.asdict(finding), "count": finding.count} for finding in findings])
@@ -60,6 +75,33 @@ def command(
             out.print(f"… and {len(finding.details) - len(shown):,} more places (--all).", markup=False)
     kinds = len(findings)
     out.print(f"\n{kinds} kind{'' if kinds == 1 else 's'} of defect found." if kinds else "No defect found.")
+
+
+def _unread(
+    study: Study, audit: GeneralAudit, collection: str | None, model: str | None, *, as_json: bool
+) -> None:
+    """List the answers of a domain that is data which could not be read, by reason."""
+    from evenhand.audit import missing  # noqa: PLC0415
+
+    if not study.read_only:
+        audit.read(study, audit.codings)
+    found = [
+        one
+        for one in missing(study, audit.domain)
+        if collection in (None, one.collection) and model in (None, one.model)
+    ]
+    if as_json:
+        print_json([dataclasses.asdict(one) for one in found])
+        return
+    out = console()
+    for one in found:
+        out.print(
+            f"{one.model}, {one.outcome}: {one.answers:,} of {one.of:,} answers are missing: {one.reason}",
+            markup=False,
+        )
+        for example in one.examples:
+            out.print(f"    {printable(example)}", markup=False)
+    out.print("Every answer could be read." if not found else f"{len(found)} kinds of missing answers.")
 
 
 def _places(finding: Finding, count: int) -> Table:

@@ -10,10 +10,13 @@ import click
 from evenhand.cli.options import (
     console,
     db_option,
+    domain_option,
     json_option,
+    only_judifair,
     open_study,
     print_json,
     specifications_option,
+    specifications_path,
     split_list,
 )
 
@@ -50,6 +53,7 @@ Examples:
     help="Also write the comparison as CSV files into this folder.",
 )
 @click.option("--all", "everything", is_flag=True, help="Headline figures of every group of labels too.")
+@domain_option
 @specifications_option
 @json_option
 def command(
@@ -58,7 +62,8 @@ def command(
     printed: Path | None,
     folder: Path | None,
     everything: bool,
-    specifications: Path,
+    domain: str | None,
+    specifications: Path | None,
     as_json: bool,
 ) -> None:
     """Compare the published coding with the corrected one, with the reason for every difference.
@@ -70,20 +75,23 @@ def command(
     from analyze import load  # noqa: PLC0415
     from analyze.compare import compare  # noqa: PLC0415
     from analyze.stored.staleness import outdated, unanalysed  # noqa: PLC0415
-    from evenhand.cli.analyze import CODINGS, analyze_study  # noqa: PLC0415
     from evenhand.domains.judifair.coding import designs  # noqa: PLC0415
+    from evenhand.services.analysis import analyze_study  # noqa: PLC0415
+    from evenhand.services.domains import DEFAULT  # noqa: PLC0415
 
     chosen = split_list(models)
+    specifications = specifications or specifications_path()
     with open_study(db) as study:
+        only_judifair(study, domain, "compare-published")
         done = {
             coding
             for (coding,) in study.connection.execute("SELECT DISTINCT coding FROM estimates").fetchall()
         }
         done -= {row.coding for row in outdated(study.connection)}
         done -= {row.coding for row in unanalysed(study.connection)}
-        missing = tuple(coding for coding in CODINGS["both"] if coding not in done)
+        missing = tuple(coding for coding in ("corrected", "published") if coding not in done)
         if missing:
-            analyze_study(study, specifications, codings=missing, models=chosen)
+            analyze_study(study, DEFAULT, specifications=specifications, codings=missing, models=chosen)
         # A study made by an earlier version may not have the names of the printed rows yet.
         designs.ensure(study)
         comparison = compare(study, specifications, models=chosen, printed=printed)

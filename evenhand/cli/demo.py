@@ -120,9 +120,10 @@ def _go(
     script: Script | None = None,
 ) -> None:
     from analyze.report import print_summary, write_html  # noqa: PLC0415
-    from evenhand.cli.analyze import analyze_study  # noqa: PLC0415
-    from evenhand.cli.run import print_run, run_study  # noqa: PLC0415
+    from evenhand.cli.run import print_run  # noqa: PLC0415
     from evenhand.domains.judifair.build import build as build_queries  # noqa: PLC0415
+    from evenhand.services.analysis import analyze_study  # noqa: PLC0415
+    from evenhand.services.runs import run_study  # noqa: PLC0415
     from runner import RunOptions, load_providers  # noqa: PLC0415
     from store import Selection  # noqa: PLC0415
 
@@ -152,7 +153,7 @@ def _go(
         if summary.exit_code or summary.pending:
             sys.exit(summary.exit_code or 1)
         out.print("\n3. Estimating.\n")
-        analyze_study(study, specifications)
+        analyze_study(study)
         print_summary(study, specifications, out)
         page = write_html(study, specifications, folder)
     out.print(f"\n4. Report for readers: [bold]{page}[/bold]")

@@ -11,7 +11,7 @@ import click
 
 from evenhand.cli.options import console, db_option, json_option, print_json, read_study, split_list
 from evenhand.cli.run import command as run_command
-from evenhand.cli.selection import selection, selection_options
+from evenhand.cli.selection import collection_of, selection, selection_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,6 +63,7 @@ The figures get better with stored answers: `evenhand run MODEL --limit 20` firs
 def command(
     models: tuple[str, ...],
     db: Path,
+    domain: str | None,
     collection: str | None,
     labels: str | None,
     documents: str | None,
@@ -99,6 +100,7 @@ def command(
         asked += {one.settings.model_key: one for one in of_model}.values()
     options = RunOptions(repeats=repeats, retry_outcomes=split_list(retry) or (), in_flight=in_flight)
     with read_study(db) as study:
+        collection = collection_of(study, domain, collection)
         found = estimate(
             study, asked, selection(collection, labels, documents, limit, shard, arms), options, batch=batch
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.options import console, json_option, print_json
+from evenhand.cli.options import console, domain_option, json_option, print_json
 
 if TYPE_CHECKING:
     from evenhand.domains.judifair.catalogue import Label, Value
@@ -33,8 +33,10 @@ Examples:
 )
 @click.option("--role", type=click.Choice(ROLES), help="Only labels of this person or part of the trial.")
 @click.option("--search", metavar="TEXT", help="Only labels with TEXT in a name, Chinese or English.")
+@domain_option
 @json_option
 def command(
+    domain: str | None,
     names: tuple[str, ...],
     dimension: str | None,
     demographic: bool | None,
@@ -49,7 +51,17 @@ def command(
     the key of a label (--labels), and a value by either name.
     """
     from evenhand.domains.judifair import catalogue  # noqa: PLC0415
+    from evenhand.services import domains  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
+
+    if domain is not None and domain != domains.DEFAULT:
+        if dimension or role or demographic is not None:
+            raise BadInput(
+                f"--dimension, --role and --demographic sort the labels of {domains.DEFAULT} alone.",
+                hint="Use --search TEXT.",
+            )
+        _of_folder(domain, names, search, as_json=as_json)
+        return
 
     found = [
         label
@@ -65,6 +77,42 @@ def command(
         print_json([_document(label) for label in found])
     else:
         _print(found)
+
+
+def _of_folder(domain: str, names: tuple[str, ...], search: str | None, *, as_json: bool) -> None:
+    """List the labels of a domain that is data."""
+    from evenhand.audit import find  # noqa: PLC0415
+    from store.errors import BadInput  # noqa: PLC0415
+
+    found = find(domain)
+    chosen = [found.label(name) for name in names] or list(found.labels)
+    listed = [
+        {
+            "label": label.key,
+            "names": dict(label.names),
+            "reference": label.reference,
+            "treatment": label.treatment,
+            "values": [{"value": value.name, "names": dict(value.names)} for value in label.values],
+            "splits": dict(label.splits),
+        }
+        for label in chosen
+    ]
+    if search is not None:
+        listed = [one for one in listed if search.casefold() in str(one).casefold()]
+    if not listed:
+        raise BadInput("No label is of this kind.", hint=f"`evenhand labels --domain {domain}` lists all.")
+    if as_json:
+        print_json(listed)
+        return
+    out = console()
+    for label in chosen:
+        if any(one["label"] == label.key for one in listed):
+            values = "; ".join(
+                f"{'*' if value.name == label.reference else ''}{value.name}" for value in label.values
+            )
+            name = next(iter(label.names.values()), label.key)
+            out.print(f"{label.key}  {name}  {values}", markup=False)
+    out.print(f"{len(listed)} label{'' if len(listed) == 1 else 's'}; * marks the reference.", markup=False)
 
 
 def quadrant(label: Label) -> str:

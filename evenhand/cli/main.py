@@ -13,8 +13,8 @@ from contextlib import suppress
 
 import click
 
-from evenhand import __version__
 from evenhand.cli.output import OutputLost, guarded
+from evenhand.version import __version__
 
 # name -> (module, the line in `evenhand --help`), in the order in which a study goes through them.
 COMMANDS: dict[str, tuple[str, str]] = {

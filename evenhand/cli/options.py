@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import shlex
 import shutil
@@ -62,21 +61,47 @@ def json_option(command: Command) -> Command:
 
 
 def specifications_path() -> Path:
-    """The domain's own list of what is estimated."""
+    """The default domain's own list of what is estimated."""
     from evenhand.domains import judifair  # noqa: PLC0415
 
     return Path(judifair.__file__).parent / "specifications.toml"
 
 
 def specifications_option(command: Command) -> Command:
-    """Add `--specifications FILE`: what is estimated from the frame; the domain's own file unless given."""
+    """Add `--specifications FILE`: what is estimated from the frame; the domain's own unless given."""
     return click.option(
         "--specifications",
         type=click.Path(path_type=Path, dir_okay=False, exists=True),
-        default=specifications_path,
-        show_default="those of judifair",
-        help="What is estimated: outcomes, samples, standard errors (TOML).",
+        help="What is estimated: outcomes, samples, standard errors (TOML).  [default: the domain's own]",
     )(command)
+
+
+def domain_option(command: Command) -> Command:
+    """Add `--domain NAME|FOLDER`."""
+    return click.option(
+        "--domain",
+        metavar="NAME|FOLDER",
+        help="A domain by its name (`evenhand domain list`) or its folder.  [default: the study's only one, "
+        "or judifair]",
+    )(command)
+
+
+def only_judifair(study: Study, domain: str | None, command: str) -> None:
+    """Refuse a command that needs what only the bundled domain of Chinese sentencing has.
+
+    Raises:
+        BadInput: another domain is named, or the study has none of that one.
+    """
+    from evenhand.services import domains  # noqa: PLC0415
+    from store.errors import BadInput  # noqa: PLC0415
+
+    audit = domains.one_of_study(study, domain)
+    if audit.name != domains.DEFAULT:
+        raise BadInput(
+            f"`evenhand {command}` does not work for the domain '{audit.name}' yet, only for "
+            f"{domains.DEFAULT}.",
+            hint="`evenhand sql` shows its answers: SELECT * FROM answers.",
+        )
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -94,36 +119,17 @@ def sentence(out: Console, text: str, style: str = "") -> None:
 
 
 def open_study(path: Path, *, create: bool = False, **settings: Any) -> Study:
-    """Open a study with the tables of every room; `settings` are those of `store.open_study`.
+    """Open a study with the tables of every room; see `evenhand.services.studies`."""
+    from evenhand.services import studies  # noqa: PLC0415
 
-    Raises `BadInput` where the file is missing (unless `create`), held by another process, or not ours.
-    """
-    import analyze  # noqa: PLC0415
-    import store  # noqa: PLC0415
-    from evenhand.domains import judifair  # noqa: PLC0415
-    from store.errors import BadInput  # noqa: PLC0415
-
-    if not create and not path.exists():
-        raise BadInput(
-            f"There is no study at {path}.",
-            hint="Make one with `evenhand build` or `evenhand import`, or name another with --db FILE.",
-        )
-    return store.open_study(
-        path,
-        migrations=[judifair.MIGRATIONS, analyze.MIGRATIONS, judifair.RESULTS_MIGRATIONS],
-        create=create,
-        **settings,
-    )
+    return studies.open_study(path, create=create, **settings)
 
 
 def read_study(path: Path) -> Study:
-    """Open a study for a command that only reads: also where neither it nor its folder may be written.
+    """Open a study for a command that only reads; see `evenhand.services.studies`."""
+    from evenhand.services import studies  # noqa: PLC0415
 
-    Elsewhere as `open_study`, which brings old tables up to date.
-    """
-    where = path.resolve()
-    writable = not where.exists() or all(os.access(one, os.W_OK) for one in (where, where.parent))
-    return open_study(path, read_only=not writable)
+    return studies.read_study(path)
 
 
 def typed() -> str:

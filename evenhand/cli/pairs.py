@@ -11,10 +11,13 @@ import click
 from evenhand.cli.options import (
     console,
     db_option,
+    domain_option,
     json_option,
+    only_judifair,
     print_json,
     read_study,
     specifications_option,
+    specifications_path,
 )
 from evenhand.cli.output import printable
 from evenhand.cli.selection import arms_of
@@ -62,6 +65,7 @@ Examples:
     show_default=True,
     help="At most this many pairs of each value and model.",
 )
+@domain_option
 @specifications_option
 @json_option
 def command(
@@ -74,7 +78,8 @@ def command(
     which: Which | None,
     coding: str,
     limit: int,
-    specifications: Path,
+    domain: str | None,
+    specifications: Path | None,
     as_json: bool,
 ) -> None:
     """List counterfactual pairs: two answers to one case between which one fact was changed.
@@ -89,12 +94,13 @@ def command(
     from evenhand.domains.judifair import catalogue  # noqa: PLC0415
     from evenhand.domains.judifair.coding import code  # noqa: PLC0415
 
-    (chosen,) = catalogue.resolve([label])
-    values = _values(chosen, value)
-    specs = load(specifications)
+    specs = load(specifications or specifications_path())
     found: list[tuple[Cell, Value, Pair]] = []
     more = False
     with read_study(db) as study:
+        only_judifair(study, domain, "pairs")
+        (chosen,) = catalogue.resolve([label])
+        values = _values(chosen, value)
         if not study.read_only:
             code(study, (coding,))
         cells = analyze.counterfactual.frame.cells(

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.options import console, db_option, open_study, sentence, specifications_option
+from evenhand.cli.options import (
+    console,
+    db_option,
+    domain_option,
+    open_study,
+    sentence,
+    specifications_option,
+)
 
 if TYPE_CHECKING:
     from analyze.plots import Language
@@ -62,6 +69,8 @@ Examples:
     help="Exact width of the file: 8.8cm, 88mm or 3.5in (a column of a journal). [default: what it needs]",
 )
 @click.option("--title", help="Title instead of the model's name; empty for none.")
+@click.option("--outcome", help="The outcome, where the domain has several. [default: the first]")
+@domain_option
 @specifications_option
 def command(
     figure: str,
@@ -73,7 +82,9 @@ def command(
     language: Language | None,
     width: float | None,
     title: str | None,
-    specifications: Path,
+    outcome: str | None,
+    domain: str | None,
+    specifications: Path | None,
 ) -> None:
     """Write a single FIGURE to OUT; its ending says the format: .svg, .pdf or .png.
 
@@ -85,6 +96,7 @@ def command(
     takes to fit; what does not fit is an error that says the width needed.
     """
     from analyze.plots import plot  # noqa: PLC0415
+    from evenhand.services.reports import only_specifications  # noqa: PLC0415
 
     complaints = console(stderr=True)
 
@@ -94,7 +106,7 @@ def command(
     with open_study(db) as study:
         drawn = plot(
             study,
-            specifications,
+            only_specifications(study, domain, specifications, outcome),
             figure,
             out,
             model=model,

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.options import console, json_option, print_json, read_study, sentence, specifications_option
+from evenhand.cli.options import (
+    console,
+    domain_option,
+    json_option,
+    print_json,
+    read_study,
+    sentence,
+    specifications_option,
+)
 
 if TYPE_CHECKING:
     from analyze.inference.power import Noise
@@ -62,7 +70,7 @@ Examples:
     help="A pilot: an analyzed study whose answers show how much they vary.",
 )
 @click.option("--model", help="With --db: only this model's answers. [default: all]")
-@click.option("--coding", default="corrected", show_default=True, help="With --db: how the answers are read.")
+@click.option("--coding", help="With --db: how answers are read. [default: the domain's first]")
 @click.option(
     "--changing",
     type=click.FloatRange(min=0, max=1),
@@ -74,6 +82,7 @@ Examples:
     help="Without a pilot: size of a change, in the outcome's unit.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the simulation.")
+@domain_option
 @specifications_option
 @json_option
 def command(
@@ -84,11 +93,12 @@ def command(
     wanted: float,
     db: Path | None,
     model: str | None,
-    coding: str,
+    coding: str | None,
     changing: float | None,
     jump: float | None,
     seed: int,
-    specifications: Path,
+    domain: str | None,
+    specifications: Path | None,
     as_json: bool,
 ) -> None:
     """Say how many cases confirm an effect of a given size, or which effect a number of cases confirms.
@@ -103,7 +113,7 @@ def command(
         raise click.UsageError(
             "Give either --effect (to get the number of cases) or --cases (to get the effect)."
         )
-    noise = _noise(db, model, coding, changing, jump, specifications)
+    noise = _noise(db, model, coding, changing, jump, domain, specifications)
     plan = power.Plan(labels=labels, values=values, power=wanted)
     needed = None if effect is None else power.cases_needed(noise, plan, effect, seed)
     smallest = None if cases is None else power.smallest_effect(noise, plan, cases, seed)
@@ -147,18 +157,20 @@ def command(
 def _noise(
     db: Path | None,
     model: str | None,
-    coding: str,
+    coding: str | None,
     changing: float | None,
     jump: float | None,
-    specifications: Path,
+    domain: str | None,
+    specifications: Path | None,
 ) -> Noise:
     """How answers vary: from a pilot, or as assumed."""
     from analyze.inference import power  # noqa: PLC0415
-    from analyze.specification import load  # noqa: PLC0415
+    from evenhand.services.reports import only_specifications  # noqa: PLC0415
 
     if changing is not None and jump is not None and db is None:
         return power.assumed(changing, jump)
     if db is not None and changing is None and jump is None:
         with read_study(db) as study:
-            return power.pilot(study, load(specifications), coding, model)
+            specs = only_specifications(study, domain, specifications)
+            return power.pilot(study, specs, coding or specs.coding_names()[0], model)
     raise click.UsageError("Give either a pilot (--db FILE), or both --changing and --jump.")

@@ -9,6 +9,7 @@ import click
 from evenhand.cli.options import (
     console,
     db_option,
+    domain_option,
     open_study,
     sentence,
     specifications_option,
@@ -25,6 +26,7 @@ Examples:
 """
 )
 @db_option
+@domain_option
 @click.option(
     "--format",
     "form",
@@ -52,12 +54,13 @@ Examples:
 @specifications_option
 def command(
     db: Path,
+    domain: str | None,
     form: str,
     folder: Path,
     models: str | None,
     codings: str | None,
     without_texts: bool,
-    specifications: Path,
+    specifications: Path | None,
 ) -> None:
     """Write the report of what `evenhand analyze` found.
 
@@ -70,26 +73,30 @@ def command(
     latex writes a file for each table, to be put into a paper, and report.tex, which sets all of them; the
     first lines of each say which engine and packages it needs.
     """
-    from analyze.report import opening, write_html, write_tables  # noqa: PLC0415
-    from evenhand.domains.judifair.coding import outdated  # noqa: PLC0415
+    from analyze.report import opening  # noqa: PLC0415
+    from evenhand.services import reports  # noqa: PLC0415
+    from evenhand.services.events import Event, Notice  # noqa: PLC0415
 
     complaints = console(stderr=True)
 
-    def tell(notice: str) -> None:
-        sentence(complaints, notice)
+    def hear(event: Event) -> None:
+        if isinstance(event, Notice):
+            sentence(complaints, event.text)
 
     chosen = {"models": split_list(models), "codings": split_list(codings)}
     with open_study(db) as study:
-        for coding in outdated(study):
-            tell(
-                f"The answers were read by an older version of the {coding} coding. "
-                "`evenhand analyze` reads them anew."
-            )
-        if form == "html":
-            paths = [write_html(study, specifications, folder, texts=not without_texts, tell=tell, **chosen)]
-        else:
-            paths = write_tables(study, specifications, folder, format=form, tell=tell, **chosen)
-        told = opening(study, specifications, **chosen)
+        paths = reports.write(
+            study,
+            folder,
+            domain,
+            format=form,
+            file=specifications,
+            texts=not without_texts,
+            on_event=hear,
+            **chosen,
+        )
+        every = reports.analyzed(study, reports.specifications(study, domain, specifications))
+        told = [line for specs in every for line in opening(study, specs, **chosen)]
     out = console()
     for number, line in enumerate(told):
         sentence(out, line, "bold" if not number else "")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import sys
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,15 +19,10 @@ from evenhand.cli.options import (
     sentence,
     split_list,
 )
-from evenhand.cli.selection import selection, selection_options
+from evenhand.cli.selection import collection_of, selection, selection_options
 
 if TYPE_CHECKING:
-    from runner import Asked, RunOptions, RunSummary
-    from runner.providers.file import Providers
-    from store import Selection, Study
-
-Ended = TypeVar("Ended")
-"""What the work of a run gives at its end."""
+    from runner import RunSummary
 
 
 def _temperatures(ctx: click.Context, param: click.Parameter, value: str) -> tuple[float, ...]:
@@ -158,6 +150,7 @@ Ctrl-C stops the run after the open requests are answered. Run the same command 
 def command(
     models: tuple[str, ...],
     db: Path,
+    domain: str | None,
     collection: str | None,
     labels: str | None,
     documents: str | None,
@@ -184,6 +177,7 @@ def command(
     or a stop the same command goes on. MODEL@PROVIDER keeps to one provider. The embedded model's server is
     started and stopped by itself.
     """
+    from evenhand.services import runs  # noqa: PLC0415
     from runner import RunOptions, load_providers  # noqa: PLC0415
     from store import RUN_MEMORY_LIMIT  # noqa: PLC0415
 
@@ -197,19 +191,20 @@ def command(
         monitor="none" if as_json and monitor == "auto" else monitor,  # type: ignore[arg-type]
         **limits,
     )
-    selected = selection(collection, labels, documents, limit, shard, arms)
     if batch:
-        by_batch = _by_batch(providers, models, settings, poll_s, gguf)
+        by_batch = runs.by_batch(providers, models, settings, poll_s, gguf)
     elif poll_s is not None:
         raise click.UsageError("--poll has no meaning without --batch")
     not_begun: list[dict[str, Any]] = []
     with open_study(db, memory_limit=RUN_MEMORY_LIMIT) as study:
+        collection = collection_of(study, domain, collection)
+        selected = selection(collection, labels, documents, limit, shard, arms)
         if batch:
-            summary = _run_to_end(by_batch(study, selected, options))
+            summary = runs.run_to_end(by_batch(study, selected, options))
             done = [(settings[0], summary)]
         else:
-            done, not_begun = run_each(
-                study, providers, models, selected, settings=settings, options=options, gguf=gguf
+            done, not_begun = runs.run_each(
+                study, providers, models, selected, settings=settings, options=options, gguf=gguf, tell=_say
             )
     if as_json and len(settings) > 1:
         print_json({"runs": [summary_document(summary) for _, summary in done]})
@@ -224,131 +219,14 @@ def command(
     sys.exit(next((summary.exit_code for _, summary in done if summary.exit_code), 0))
 
 
-def run_study(
-    study: Study,
-    providers: Providers,
-    models: tuple[str, ...],
-    selected: Selection,
-    *,
-    settings: dict[str, Any],
-    options: RunOptions,
-    gguf: Path | None = None,
-    script: Any = None,
-) -> RunSummary:
-    """Start what the models need, ask, and say how it ended."""
-    done, _ = run_each(
-        study, providers, models, selected, settings=[settings], options=options, gguf=gguf, script=script
-    )
-    return done[0][1]
-
-
-def run_each(
-    study: Study,
-    providers: Providers,
-    models: tuple[str, ...],
-    selected: Selection,
-    *,
-    settings: Sequence[dict[str, Any]],
-    options: RunOptions,
-    gguf: Path | None = None,
-    script: Any = None,
-) -> tuple[list[tuple[dict[str, Any], RunSummary]], list[dict[str, Any]]]:
-    """Ask at one of `settings` after the other; gives how each ended, and those that were not begun.
-
-    They share a provider's rate limits, so they do not run side by side. `max_cost` and `max_hours` are
-    for all of them together. A model that takes no temperature is asked once.
-    """
-    from evenhand.engines import started  # noqa: PLC0415
-    from runner.lifecycle.options import Asked  # noqa: PLC0415
-    from runner.live.run import run  # noqa: PLC0415
-
-    async def ask() -> tuple[list[tuple[dict[str, Any], RunSummary]], list[dict[str, Any]]]:
-        done: list[tuple[dict[str, Any], RunSummary]] = []
-        keys: set[str] = set()
-        async with started(providers, models, study, gguf=gguf, script=script) as served:
-            for number, one in enumerate(settings):
-                asked: list[Asked] = []
-                for model in models:
-                    entry = served.resolve(model)
-                    entry.usable()
-                    if gguf is not None and entry.kind == "embedded":
-                        # Another file is another model, and must never pass for the embedded one.
-                        entry = replace(entry, model=gguf.stem)
-                    asked.append(Asked(entry.settings(**one), entry))
-                # Of one temperature all are asked, so that a model named twice is told.
-                asked = [model for model in asked if model.settings.model_key not in keys]
-                if not asked:
-                    continue
-                keys.update(model.settings.model_key for model in asked)
-                left = _left(options, [summary for _, summary in done])
-                if left is None:
-                    return done, list(settings[number:])
-                done.append((one, await run(study, asked, selected, left)))
-                if done[-1][1].stopped_by:
-                    return done, list(settings[number + 1 :])
-        return done, []
-
-    return _run_to_end(ask())
-
-
-def _left(options: RunOptions, summaries: Sequence[RunSummary]) -> RunOptions | None:
-    """The options with what is left of the run's limits; None where nothing is."""
-    if not summaries:
-        return options
-    # As a run counts towards its limit: what is known, and the most that may have been paid besides.
-    spent = sum((_cost(one) or 0.0) + one.status.get("assumed_usd", 0.0) for one in summaries)
-    hours = sum(one.seconds for one in summaries) / 3600
-    max_cost = None if options.max_cost is None else options.max_cost - spent
-    max_hours = None if options.max_hours is None else options.max_hours - hours
-    if any(limit is not None and limit <= 0 for limit in (max_cost, max_hours)):
-        return None
-    return replace(options, max_cost=max_cost, max_hours=max_hours)
-
-
-def _cost(summary: RunSummary) -> float | None:
-    """US dollars, as far as they are known."""
-    cost: float | None = summary.status.get("cost_usd", summary.cost_usd)
-    return cost
-
-
-def _by_batch(
-    providers: Providers,
-    models: tuple[str, ...],
-    settings: Sequence[dict[str, Any]],
-    poll_s: float | None,
-    gguf: Path | None,
-) -> Callable[[Study, Selection, RunOptions], Coroutine[Any, Any, RunSummary]]:
-    """What asks these models by batches. Raises BadInput, before a study is opened, where one cannot be."""
-    from runner.batch.run import POLL_S, batch_entry, run_batch  # noqa: PLC0415
-    from runner.lifecycle.options import Asked  # noqa: PLC0415
-
-    if gguf is not None:
-        raise click.UsageError("--gguf has no meaning with --batch")
-    asked: list[Asked] = []
-    for model in models:
-        able = batch_entry(providers, model)
-        able.usable()
-        # The settings are those of a live run, so that it is the same model.
-        of_model = [Asked(providers.resolve(model).settings(**one), able) for one in settings]
-        # One that takes no temperature is asked once.
-        asked += {one.settings.model_key: one for one in of_model}.values()
-
-    def ask(study: Study, selected: Selection, options: RunOptions) -> Coroutine[Any, Any, RunSummary]:
-        return run_batch(study, asked, selected, options, poll_s=POLL_S if poll_s is None else poll_s)
-
-    return ask
-
-
-def _run_to_end(work: Coroutine[Any, Any, Ended]) -> Ended:
-    try:
-        import uvloop  # noqa: PLC0415
-    except ImportError:  # Windows has none
-        return asyncio.run(work)
-    return uvloop.run(work)
+def _say(text: str) -> None:
+    click.echo(text, err=True)
 
 
 def summary_document(summary: RunSummary) -> dict[str, Any]:
     """What `--json` prints of a run."""
+    from evenhand.services import runs  # noqa: PLC0415
+
     return {
         "run_id": str(summary.run_id) if summary.run_id else None,
         "state": summary.state,
@@ -358,7 +236,7 @@ def summary_document(summary: RunSummary) -> dict[str, Any]:
         "pending": summary.pending,
         "beyond_limit": summary.beyond,
         "seconds": summary.seconds,
-        "cost_usd": _cost(summary),
+        "cost_usd": runs.cost_of(summary),
         "without_answer_usd": summary.status.get("failed_usd", 0.0),
         "assumed_usd": summary.status.get("assumed_usd", 0.0),
         "status": dict(summary.status),

@@ -10,7 +10,7 @@ import click
 from evenhand.cli.options import split_list
 
 if TYPE_CHECKING:
-    from store import Selection
+    from store import Selection, Study
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -46,6 +46,9 @@ def selection_options(command: Command) -> Command:
         click.option("--documents", help="Only these documents: ids, separated by commas."),
         click.option("--labels", help="Only these labels, separated by commas."),
         click.option("--collection", help="Only this collection. [default: all]"),
+        click.option(
+            "--domain", metavar="NAME|FOLDER", help="Only the collection of this domain. [default: all]"
+        ),
     ):
         command = option(command)
     return command
@@ -88,3 +91,31 @@ def arms_of(text: str | None) -> tuple[str, ...] | None:
             "--arm names no arm.", hint="Write them with commas between; without it, all arms are taken."
         )
     return arms
+
+
+def collection_of(study: Study, domain: str | None, collection: str | None) -> str | None:
+    """The collection that was typed, or the only one of the domain that was.
+
+    Raises:
+        BadInput: the study has no collection of the domain, or several.
+    """
+    from evenhand.services import domains  # noqa: PLC0415
+    from store.errors import BadInput  # noqa: PLC0415
+
+    if domain is None:
+        return collection
+    (audit,) = domains.of_study(study, domain)
+    rows = study.connection.execute(
+        "SELECT collection FROM collections WHERE domain = ? ORDER BY collection", [audit.name]
+    ).fetchall()
+    found = [str(row[0]) for row in rows]
+    if collection is not None:
+        if collection not in found:
+            raise BadInput(f"The domain '{audit.name}' has no collection '{collection}' in this study.")
+        return collection
+    if len(found) != 1:
+        raise BadInput(
+            f"The study has {len(found)} collections of the domain '{audit.name}'.",
+            hint=f"Name one with --collection: {', '.join(found)}." if found else "Build it first.",
+        )
+    return found[0]

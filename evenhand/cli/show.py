@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.options import console, db_option, json_option, print_json, read_study
+from evenhand.cli.options import (
+    console,
+    db_option,
+    domain_option,
+    json_option,
+    only_judifair,
+    print_json,
+    read_study,
+)
 from evenhand.cli.output import printable
 
 if TYPE_CHECKING:
@@ -39,9 +47,17 @@ Examples:
     "--coding", type=click.Choice(["corrected", "published"]), default="corrected", show_default=True,
     help="With --answers: whose readings.",
 )  # fmt: skip
+@domain_option
 @json_option
 def command(
-    query: str, db: Path, with_answers: bool, arm: str | None, model: str | None, coding: str, as_json: bool
+    query: str,
+    db: Path,
+    domain: str | None,
+    with_answers: bool,
+    arm: str | None,
+    model: str | None,
+    coding: str,
+    as_json: bool,
 ) -> None:
     """Print one prompt as the model gets it, with its difference from the reference marked.
 
@@ -57,6 +73,7 @@ def command(
         raise click.UsageError("--model has no meaning without --answers")
     found: list[Answer] = []
     with read_study(db) as study:
+        only_judifair(study, domain, "show")
         shown = show(study, query, arm)
         if with_answers:
             if not study.read_only:

@@ -13,6 +13,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Coroutine, Iterable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -219,7 +220,8 @@ class _BatchRun:
                     try:
                         if server is not None:
                             server.start()
-                        with Signals(self.stop, lambda _: self._told_to_stop()):
+                        told = Signals(self.stop, lambda _: self._told_to_stop())
+                        with told if self.options.handle_signals else nullcontext():
                             await self._supervise()
                     finally:
                         self.state = "ended"

@@ -62,7 +62,7 @@ class VllmServer:
         route: Route,
         options: Vllm,
         log_folder: Path | None = None,
-        say: Callable[[str], None] | None = None,
+        say: Callable[[str], object] | None = None,
     ) -> None:
         assert route.base_url is not None, "a vllm provider has an address"
         self.base_url = route.base_url

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -53,6 +53,10 @@ class RunOptions:
     monitor: MonitorKind = "auto"
     serve_sql: bool = True
     """Answer read-only SQL on the study's socket while running."""
+    handle_signals: bool = True
+    """Stop in good order at SIGINT, SIGTERM and SIGHUP. Off where a program has handlers of its own."""
+    on_status: Callable[[Mapping[str, Any]], None] | None = None
+    """Hears where the run stands, about twice a second, in a thread of its own; see `runner.status.typed`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import store
@@ -213,6 +214,9 @@ class _Run:
         self.state = "running"
         self.warned: set[str | tuple[str, str]] = set()
 
+    def _signals(self) -> AbstractContextManager[object]:
+        return Signals(self.stop, self._tell) if self.options.handle_signals else nullcontext()
+
     async def go(self) -> RunSummary:
         self.writer = store.Writer(self.study, on_commit=Stored(self.counters, self.budget.stored))
         fatal: BaseException | None = None
@@ -220,12 +224,12 @@ class _Run:
             async with self.transports as transports:
                 self._prepare(transports)
                 server = store.live.Server(self.study, status=self.look) if self.options.serve_sql else None
-                monitor = Monitor(self.look, self.options.monitor)
+                monitor = Monitor(self.look, self.options.monitor, listener=self.options.on_status)
                 try:
                     if server is not None:
                         server.start()
                     monitor.start()
-                    with Signals(self.stop, self._tell), _rare_collection():
+                    with self._signals(), _rare_collection():
                         await self._supervise()
                         await self._end()
                 except EvenhandError as error:

@@ -38,9 +38,16 @@ class Monitor:
     """Starts with `start`, ends with `stop`; `kind` "auto" looks at what the output is."""
 
     def __init__(
-        self, look: Callable[[], Snapshot], kind: MonitorKind = "auto", output: IO[str] | None = None
+        self,
+        look: Callable[[], Snapshot],
+        kind: MonitorKind = "auto",
+        output: IO[str] | None = None,
+        *,
+        listener: Callable[[Snapshot], None] | None = None,
     ) -> None:
         self._look = look
+        self._listener = listener
+        self._told: threading.Thread | None = None
         self._output = sys.stderr if output is None else output
         self._kind = kind if kind != "auto" else ("live" if self._output.isatty() else "lines")
         self._stop = threading.Event()
@@ -51,12 +58,25 @@ class Monitor:
         if self._kind != "none":
             self._thread = threading.Thread(target=self._work, name="evenhand-monitor", daemon=True)
             self._thread.start()
+        if self._listener is not None:
+            self._told = threading.Thread(
+                target=self._listen, args=(self._listener,), name="evenhand-status", daemon=True
+            )
+            self._told.start()
 
     def stop(self) -> None:
         """Show how it ended, and end; gives up on a terminal that takes nothing."""
         self._stop.set()
-        if self._thread is not None:
-            self._thread.join(_END_WITHIN_S)
+        for thread in (self._thread, self._told):
+            if thread is not None:
+                thread.join(_END_WITHIN_S)
+
+    def _listen(self, listener: Callable[[Snapshot], None]) -> None:
+        while True:
+            ending = self._stop.wait(1 / REDRAWS_PER_S)
+            listener(self._look())
+            if ending:
+                return
 
     def _work(self) -> None:
         try:

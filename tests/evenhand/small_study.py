@@ -8,8 +8,8 @@ from typing import Any
 
 import analyze
 import store
-from evenhand.cli.run import run_study
 from evenhand.domains import judifair
+from evenhand.services.runs import run_study
 from evenhand.simulate import Bias, Script
 from runner import RunOptions, load_providers
 

@@ -12,13 +12,13 @@ from small_study import ask, rows, study_at
 
 import analyze
 import store
-from evenhand.cli.analyze import analyze_study
 from evenhand.cli.analyze import command as analyze_command
 from evenhand.cli.options import specifications_path
 from evenhand.domains.judifair import case_files
 from evenhand.domains.judifair.build import build
 from evenhand.domains.judifair.coding import code
 from evenhand.domains.judifair.coding import run as coding_run
+from evenhand.services.analysis import analyze_study
 from store import runs
 from store.errors import BadInput, EvenhandError, RunFailed
 
@@ -39,7 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         ask(study, folder, "phi-4")
         ask(study, folder, "gpt-4o", settings={"seed": 100})
-        analyze_study(study, specifications_path(), codings=("corrected", "published"))
+        analyze_study(study, codings=("corrected", "published"))
     return folder / "s.duckdb"
 
 
@@ -59,7 +59,7 @@ def refused(study: Study, kind: type[EvenhandError] = BadInput, **options: Any) 
     before = results(study)
     assert all(before[table] for table in ("estimates", "label_metrics", "analyses"))
     with pytest.raises(kind) as told:
-        analyze_study(study, specifications_path(), **options)
+        analyze_study(study, **options)
     assert results(study) == before
     return str(told.value)
 
@@ -132,14 +132,14 @@ def test_a_label_of_another_model_does_not_hinder_the_models_named(study: Study)
     study.connection.execute("DELETE FROM estimates WHERE label = 'judge_age'")
     study.connection.execute("DELETE FROM label_metrics WHERE label = 'judge_age'")
     assert "theirs" in refused(study)
-    analyze_study(study, specifications_path(), models=("gpt-4o",))
+    analyze_study(study, models=("gpt-4o",))
 
 
 def test_queries_that_were_retired_do_not_hinder(study: Study) -> None:
     study.connection.execute(
         "UPDATE queries SET label = 'theirs', retired_at = now() WHERE label = 'judge_age'"
     )
-    analyze_study(study, specifications_path())
+    analyze_study(study)
     assert rows(
         study, "SELECT count(*) FROM estimates WHERE label = 'judge_age' AND coding = 'corrected'"
     ) == [(0,)]
@@ -155,7 +155,7 @@ def test_an_imported_label_beyond_the_catalogue_is_told_and_hinders_nothing(stud
         "FROM predictions AS p JOIN queries AS o USING (query_id) JOIN queries AS q "
         "ON q.label = 'victim_race' AND q.doc_id = o.doc_id AND q.value = o.value"
     )
-    (notice,) = analyze_study(study, specifications_path())
+    ((notice,),) = (report.notices for report in analyze_study(study))
     assert "victim_race (" in notice
     assert "came with an import" in notice
 
@@ -172,7 +172,7 @@ def test_earlier_results_of_an_imported_label_are_not_lost(study: Study) -> None
 def test_a_coding_that_is_left_out_stays(study: Study) -> None:
     count = "SELECT count(*) FROM estimates WHERE coding = 'published'"
     before = rows(study, count)
-    analyze_study(study, specifications_path(), codings=("corrected",))
+    analyze_study(study, codings=("corrected",))
     assert rows(study, count) == before
 
 
@@ -218,7 +218,7 @@ def test_a_study_whose_runs_are_all_set_aside_keeps_its_results(study: Study) ->
 def test_a_model_whose_runs_are_set_aside_goes_and_is_named(study: Study) -> None:
     (run,) = [run for run in runs.list_runs(study) if "gpt-4o" in run.models]
     runs.set_aside(study, str(run.run_id))
-    notices = analyze_study(study, specifications_path())
+    (notices,) = (list(report.notices) for report in analyze_study(study))
     assert notices == [
         "Removed: the results of gpt-4o (judifair, corrected coding), as none of its answers counts any "
         "more. `evenhand runs` lists runs that were set aside."
@@ -248,7 +248,7 @@ def test_an_analysis_that_fails_half_way_changes_nothing(
     before = results(study)
     monkeypatch.setattr(place, failing)
     with pytest.raises(RuntimeError, match="half-way"):
-        analyze_study(study, specifications_path())
+        analyze_study(study)
     assert results(study) == before
 
 

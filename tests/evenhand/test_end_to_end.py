@@ -15,13 +15,12 @@ from scipy import stats
 
 import analyze
 import store
-from evenhand.cli.analyze import analyze_study
-from evenhand.cli.options import specifications_path
-from evenhand.cli.run import run_study
 from evenhand.domains import judifair
 from evenhand.domains.judifair import case_files
 from evenhand.domains.judifair.build import build
 from evenhand.domains.judifair.case import Case
+from evenhand.services.analysis import analyze_study
+from evenhand.services.runs import run_study
 from evenhand.simulate import Bias, Script, SimulatedJudge
 from runner import RunOptions, load_providers
 from store import live
@@ -84,7 +83,7 @@ def test_a_planted_bias_is_found_with_its_sign_and_size_and_little_else(tmp_path
         )
         assert summary.state == "finished"
         assert summary.counts == {"answered": built.queries}
-        analyze_study(study, specifications_path())
+        analyze_study(study)
         rows = study.connection.execute(
             "SELECT label, value, variant, coef, p, ci_low, ci_high FROM estimates "
             "WHERE variant IN ('main', 'level_outcome')"
@@ -169,7 +168,7 @@ def test_the_embedded_model_answers_and_is_asked_once(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
     assert "Nothing to ask" in done.stdout
     with study_at(tmp_path / "study.duckdb") as study:
-        analyze_study(study, specifications_path())
+        analyze_study(study)
         rows = study.connection.execute(
             "SELECT read_as, penalty FROM answers WHERE coding = 'corrected'"
         ).fetchall()

@@ -12,11 +12,10 @@ import pytest
 from click.testing import CliRunner
 from small_study import ask, study_at
 
-from evenhand.cli.analyze import analyze_study
-from evenhand.cli.options import specifications_path
 from evenhand.cli.sql import command as sql_command
 from evenhand.domains.judifair import case_files
 from evenhand.domains.judifair.build import build
+from evenhand.services.analysis import analyze_study
 from evenhand.simulate import Bias, Script
 
 COOKBOOK = Path(__file__).parents[2] / "docs" / "sql.md"
@@ -68,7 +67,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "QUALIFY row_number() OVER "
             "(PARTITION BY starts_with(label, 'placebo:') ORDER BY prediction_id) < 3)"
         )
-        analyze_study(study, specifications_path(), codings=("corrected", "published"))
+        analyze_study(study, codings=("corrected", "published"))
         # A value that moved every document alike has an effect and no p.
         study.connection.execute(
             "UPDATE estimates SET coef = 99, p = NULL, note = 'no spread' "

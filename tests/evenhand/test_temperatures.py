@@ -10,11 +10,11 @@ import pytest
 from small_study import BIAS, ask, rows, study_at
 
 import store
-from evenhand.cli.analyze import analyze_study
-from evenhand.cli.options import specifications_path
-from evenhand.cli.run import _temperatures, command, run_each
+from evenhand.cli.run import _temperatures, command
 from evenhand.domains.judifair import case_files
 from evenhand.domains.judifair.build import build
+from evenhand.services.analysis import analyze_study
+from evenhand.services.runs import run_each
 from evenhand.simulate import Script
 from runner import RunOptions, load_providers
 from runner.providers.file import Providers
@@ -24,17 +24,16 @@ PAIRS = "SELECT * EXCLUDE (p, draws) FROM temperature_tests WHERE model = 'phi-4
 
 
 def test_two_runs_at_two_temperatures_are_compared_whenever_they_were_analysed(tmp_path: Path) -> None:
-    specifications = specifications_path()
     with study_at(tmp_path / "study.duckdb") as study:
         build(study, cases=case_files.bundled()[:15], labels=LABELS)
         ask(study, tmp_path, "phi-4", script=Script(seed=1, jitter=0.1))
         ask(study, tmp_path, "gpt-4o", script=Script(seed=1, jitter=0.1), settings={"seed": 8})
-        analyze_study(study, specifications)
+        analyze_study(study)
         assert rows(study, "SELECT count(*) FROM temperature_tests") == [(0,)]
         # The next day, at temperature 1, the model has a bias.
         script = Script(seed=1, jitter=0.1, biases=(BIAS,))
         ask(study, tmp_path, "phi-4", script=script, settings={"temperature": 1.0})
-        analyze_study(study, specifications, models=("phi-4",))
+        analyze_study(study, models=("phi-4",))
         pairs = rows(study, PAIRS)
         assert pairs
         whole = rows(
@@ -52,7 +51,7 @@ def test_two_runs_at_two_temperatures_are_compared_whenever_they_were_analysed(t
         # One of the two temperatures by itself, then another model by itself: the pair stays.
         ((later,),) = rows(study, "SELECT model_key FROM models WHERE temperature = 1")
         for chosen in (later, "gpt-4o"):
-            analyze_study(study, specifications, models=(chosen,))
+            analyze_study(study, models=(chosen,))
             assert rows(study, PAIRS) == pairs
             assert rows(study, "SELECT count(DISTINCT model_key) FROM estimates") == [(3,)]
 
@@ -100,7 +99,7 @@ def test_two_temperatures_are_two_models_asked_one_after_the_other(tmp_path: Pat
         )
         assert [row[:2] for row in asked] == [(0.0, 12), (1.0, 12)]
         assert asked[0][3] <= asked[1][2]
-        analyze_study(study, specifications_path())
+        analyze_study(study)
         assert rows(study, "SELECT count(*) FROM temperature_tests")[0][0] > 0
 
 

@@ -309,16 +309,18 @@ def test_two_models_at_one_address_are_told_before_the_first_loads(fake_vllm):
     assert "Starting" not in done.stderr
 
 
-async def test_a_model_that_is_offered_elsewhere_too_does_without(study, monkeypatch, capfd):
-    from evenhand.engines import started
+async def test_a_model_that_is_offered_elsewhere_too_does_without(study, monkeypatch):
+    from evenhand.services.engines import started
 
     monkeypatch.setenv("PATH", "/nowhere")
     local = {"kind": "vllm", "base_url": f"http://127.0.0.1:{free_port()}/v1"}
     away = {"base_url": "http://127.0.0.1:9/v1"}
-    async with started(providers(local=local, away=away), ["judge"], study):
-        assert "judge is asked of away instead" in capfd.readouterr().err
-    async with started(providers(away=away, local=local), ["judge"], study):
-        assert capfd.readouterr().err == "", "vLLM is second here, and not needed"
+    told = []
+    async with started(providers(local=local, away=away), ["judge"], study, tell=told.append):
+        assert "judge is asked of away instead" in "".join(told)
+    told.clear()
+    async with started(providers(away=away, local=local), ["judge"], study, tell=told.append):
+        assert told == [], "vLLM is second here, and not needed"
     with pytest.raises(BadInput, match="No server answers"):
         async with started(providers(local=local), ["judge"], study):
             pass

@@ -7,12 +7,10 @@ of kind `vllm` has an address; a server is started there if none runs.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import click
 
 if TYPE_CHECKING:
     from evenhand.simulate import Script
@@ -29,8 +27,9 @@ async def started(
     gguf: Path | None = None,
     threads: int | None = None,
     script: Script | None = None,
+    tell: Callable[[str], object] = str,
 ) -> AsyncIterator[Providers]:
-    """Serve what these models need, for as long as the block runs.
+    """Serve what these models need, for as long as the block runs; `tell` hears what takes long.
 
     Raises:
         BadInput: the embedded engine, its model or vllm is not installed (and how to install it), or the vLLM
@@ -51,11 +50,13 @@ async def started(
 
             judge = await stack.enter_async_context(SimulatedJudge.of_study(study, script or Script()))
             providers = providers.at(provider, judge.base_url)
-        await _serve_vllm(stack, providers, models)
+        await _serve_vllm(stack, providers, models, tell)
         yield providers
 
 
-async def _serve_vllm(stack: AsyncExitStack, providers: Providers, models: Sequence[str]) -> None:
+async def _serve_vllm(
+    stack: AsyncExitStack, providers: Providers, models: Sequence[str], tell: Callable[[str], object]
+) -> None:
     """See that the vLLM servers of these models run.
 
     One that another provider offers before vLLM needs none; one that another offers after it can do without.
@@ -77,11 +78,11 @@ async def _serve_vllm(stack: AsyncExitStack, providers: Providers, models: Seque
     for route, others in needed.values():
         options = providers.tables[route.provider].vllm
         try:
-            await stack.enter_async_context(VllmServer(route, options, say=_say))
+            await stack.enter_async_context(VllmServer(route, options, say=tell))
         except BadInput as error:
             if not others:
                 raise
-            _say(f"{error.message} {route.model} is asked of {', '.join(others)} instead.")
+            tell(f"{error.message} {route.model} is asked of {', '.join(others)} instead.")
 
 
 async def _one_model_a_server(routes: Sequence[Route]) -> None:
@@ -97,7 +98,3 @@ async def _one_model_a_server(routes: Sequence[Route]) -> None:
                 f"{names} are to be served at {address} together; a vLLM server has one model.",
                 hint="Run them one after the other, or give one a provider with another base_url.",
             )
-
-
-def _say(sentence: str) -> None:
-    click.echo(sentence, err=True)

@@ -1,0 +1,130 @@
+"""The audit of a domain that is data: everything by the general implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenhand.audit import stored
+from evenhand.audit import study as tables
+from evenhand.audit.build import build
+from evenhand.audit.domain import Domain
+from evenhand.audit.protocol import BuildOptions, BuildReport
+from evenhand.audit.read import CODING, read
+from evenhand.audit.specifications import specifications
+from store.errors import BadInput
+
+if TYPE_CHECKING:
+    from analyze.specification import Specifications
+    from store import Study
+    from store.migrate import MigrationSet
+
+
+@dataclass(frozen=True)
+class GeneralAudit:
+    """A domain that needs no code of its own; see `evenhand.audit.protocol.Audit`."""
+
+    domain: Domain
+
+    @property
+    def name(self) -> str:
+        """The domain's name."""
+        return self.domain.name
+
+    @property
+    def codings(self) -> tuple[str, ...]:
+        """The one way of reading answers."""
+        return (CODING,)
+
+    @property
+    def attributes_file(self) -> Path | None:
+        """`models.toml` in its folder, if there is one."""
+        return self._file("models.toml")
+
+    @property
+    def expectations_file(self) -> Path | None:
+        """`expectations.toml` in its folder, if there is one."""
+        return self._file("expectations.toml")
+
+    def _file(self, name: str) -> Path | None:
+        path = None if self.domain.folder is None else self.domain.folder / name
+        return path if path is not None and path.is_file() else None
+
+    def migrations(self) -> tuple[MigrationSet, ...]:
+        """The tables of its schema."""
+        return (tables.migrations(self.domain),)
+
+    def specifications(self, file: Path | None = None) -> tuple[Specifications, ...]:
+        """Those of the domain's folder, or the default ones; of a file, that alone."""
+        if file is None:
+            return specifications(self.domain)
+        from analyze.specification import load  # noqa: PLC0415  (keeps the import of this package light)
+
+        return (load(file),)
+
+    def check_build(self, options: BuildOptions) -> None:
+        """Find what is wrong with a build before a study is opened."""
+        if options.sample is not None:
+            raise BadInput(
+                f"{self.name} cannot be sampled.",
+                hint="Name some labels (--labels), or ask a part of it (`evenhand run MODEL --limit N`).",
+            )
+        self.domain.prompt(options.arm)
+        for key in options.labels or ():
+            self.domain.label(key)
+        if options.cases_file is not None:
+            self.domain.read_cases(options.cases_file)
+        else:
+            self.domain.cases()
+
+    def build(self, study: Study, options: BuildOptions) -> BuildReport:
+        """Put the queries into a study, and the domain's definition beside them."""
+        own = options.cases_file
+        built = build(
+            study,
+            self.domain,
+            cases=None if own is None else self.domain.read_cases(own),
+            labels=options.labels,
+            design=options.design,  # type: ignore[arg-type]  # checked there
+            arm=options.arm,
+            collection=options.collection or (None if own is None else own.stem),
+            kind="bundled" if own is None else "own",
+            description="" if own is None else f"Cases of {own.name}",
+            placebo=options.placebo,
+            retire_missing=options.retire_missing,
+        )
+        stored.keep(study, self.domain)
+        return BuildReport(
+            domain=self.name,
+            collection=built.collection,
+            arm=built.arm,
+            documents=built.cases,
+            labels=built.labels,
+            values=built.values,
+            queries=built.queries,
+            added=built.added,
+            retired=built.retired,
+            placebos=built.placebos,
+            not_applicable=built.not_applicable,
+            left=built.left,
+            left_documents=built.left_cases,
+        )
+
+    def refuse_unknown(self, study: Study, models: Sequence[str] | None) -> list[str]:
+        """Nothing to say: the study has the domain's definition, and so every label that was built."""
+        del study, models
+        return []
+
+    def read(
+        self,
+        study: Study,
+        codings: Sequence[str],
+        *,
+        rebuild: bool = False,
+        on_batch: Callable[[int], None] | None = None,
+    ) -> int:
+        """Read the answers that were not read yet."""
+        del codings
+        return read(study, self.domain, rebuild=rebuild, on_batch=on_batch).answers
