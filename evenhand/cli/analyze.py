@@ -95,6 +95,8 @@ def command(
             print_json(found[0] if len(found) == 1 else {"outcomes": found})
         else:
             for specs in every:
+                if len(every) > 1:
+                    console().rule(f"Outcome: {specs.outcome}", align="left")
                 print_summary(study, specs, console())
 
 

@@ -96,7 +96,14 @@ def command(
             **chosen,
         )
         every = reports.analyzed(study, reports.specifications(study, domain, specifications))
-        told = [line for specs in every for line in opening(study, specs, **chosen)]
+        told = [
+            line
+            for specs in every
+            for line in (
+                *([f"Outcome: {specs.outcome}"] if len(every) > 1 else []),
+                *opening(study, specs, **chosen),
+            )
+        ]
     out = console()
     for number, line in enumerate(told):
         sentence(out, line, "bold" if not number else "")
