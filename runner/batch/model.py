@@ -408,8 +408,8 @@ class BatchModel:
             which = f"batch {batch.batch_id or batch.batch}"
             if route is None:
                 raise BadInput(
-                    f"An open {which} of {self.settings.model} is at {batch.provider}, not asked now.",
-                    hint=f"Name the model without @PROVIDER, or mend {batch.provider} in providers.toml.",
+                    f"This run does not use {batch.provider}, which holds the open {which}.",
+                    hint=f"Name the model without @PROVIDER, or correct {batch.provider} in providers.toml.",
                 )
             if batch.key_variable is not None and batch.key_variable not in route.keys_set():
                 raise BadInput(

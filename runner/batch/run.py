@@ -60,10 +60,11 @@ def batch_entry(providers: Providers, model: str) -> ModelEntry:
     ]
     having = [name for name, table in providers.tables.items() if table.batch]
     hint = f"Take {' or '.join(offering)}. " if offering else ""
+    names = [route.provider for route in entry.routes]
     raise BadInput(
-        f"{' and '.join(route.provider for route in entry.routes)} cannot take {entry.model} in batches.",
+        f"{' and '.join(names)} {'has' if len(names) == 1 else 'have'} no batch interface for {entry.model}.",
         hint=f"{hint}Providers with a batch interface in {providers.path}: {', '.join(having) or 'none'}. "
-        "If yours has one as OpenAI's, say `batch = true` there.",
+        "If yours has one like OpenAI's, set `batch = true` there.",
     )
 
 
@@ -141,18 +142,18 @@ def _check(asked: Sequence[Asked], options: RunOptions) -> None:
         raise BadInput("No model is named.", hint="`evenhand providers` lists the models.")
     if options.retry_truncated is not None:
         raise BadInput(
-            "--retry-truncated has no meaning with --batch.",
-            hint="Ask those live afterwards: `evenhand run MODEL --retry truncated --retry-truncated N`.",
+            "--retry-truncated cannot be used with --batch.",
+            hint="Then run without --batch: `evenhand run MODEL --retry truncated --retry-truncated N`.",
         )
     if options.in_flight is not None:
-        raise BadInput("--in-flight has no meaning with --batch.", hint="Leave it out.")
+        raise BadInput("--in-flight cannot be used with --batch.", hint="Leave it out.")
     keys = [one.settings.model_key for one in asked]
     for one, key in zip(asked, keys, strict=True):
         if keys.count(key) > 1:
             raise BadInput(f"{one.settings.model} is named twice with the same settings.")
         route = next((route for route in one.entry.usable() if route.batch), None)
         if route is None:
-            raise BadInput(f"No provider of {one.settings.model} that has its key takes batches.")
+            raise BadInput(f"No provider of {one.settings.model} whose key is set takes batches.")
         check_priced(route, options)
 
 
@@ -280,7 +281,7 @@ class _BatchRun:
                 if self.shared.stopping.is_set():
                     break
                 if asking:
-                    self.tell(f"${left:,.4g} of {self._limit()} are free for more")
+                    self.tell(f"${left:,.4g} of {self._limit()} is left for more batches.")
         except Stopped:
             pass
         finally:
@@ -411,7 +412,7 @@ class _BatchRun:
         if self.stop.at_once:
             self.tell("Stopping now. Answers that have arrived are being stored.")
         else:
-            self.tell("Stopping: what is submitted goes on at the provider. Once more stops at once.")
+            self.tell("Stopping. Submitted batches continue at the provider. A second signal stops at once.")
 
 
 async def _together(parts: Iterable[Coroutine[Any, Any, None]]) -> None:

@@ -107,7 +107,7 @@ def test_the_command_line_asks_by_batches(tmp_path, server, monkeypatch):
     common = ("--db", str(database), "--providers", str(tables))
     refused = evenhand("run", "other", "--batch", *common)
     assert refused.returncode == 2
-    assert "p" in refused.stderr.split("batch interface")[1]
+    assert "p" in refused.stderr.rpartition("batch interface")[2]
     assert "Traceback" not in refused.stderr
     assert evenhand("run", "judge", "--poll", "5", *common).returncode == 2
     done = evenhand("run", "judge", "--batch", "--poll", "1", "--json", "--monitor", "lines", *common)

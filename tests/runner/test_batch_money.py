@@ -28,7 +28,7 @@ async def test_what_money_is_not_used_pays_for_more_in_the_same_run(study, by_ba
         summary = await by_batch(server, max_cost=400, monitor="lines", **DEAR)
         assert (summary.state, summary.counts, summary.pending) == ("finished", {"answered": 20}, 0)
         assert [len(server.of_file(one["input_file_id"])) for one in server.batches.values()] == [8, 7, 5]
-    assert "$380 of --max-cost 400 are free for more" in capsys.readouterr().err
+    assert "$380 of --max-cost 400 is left for more batches" in capsys.readouterr().err
     assert sorted(rows(study, "SELECT query_id::VARCHAR FROM predictions")) == sorted((one,) for one in ids)
 
 

@@ -396,14 +396,14 @@ async def test_what_cannot_be_taken_in_batches_is_refused_with_what_can(study, t
     assert [route.provider for route in batch_entry(given, "judge").routes] == ["b"]
     with pytest.raises(BadInput) as caught:
         batch_entry(given, "judge@a")
-    assert "a cannot take judge in batches" in caught.value.message
+    assert "a has no batch interface for judge" in caught.value.message
     assert "judge@b" in str(caught.value.hint)
     entry = given.resolve("judge@a")
     with pytest.raises(BadInput, match="takes batches"):
         await run_batch(study, [Asked(entry.settings(), entry)])
     for option in ({"retry_truncated": 100}, {"in_flight": 3}):
         entry = given.resolve("judge@b")
-        with pytest.raises(BadInput, match="no meaning with --batch"):
+        with pytest.raises(BadInput, match="cannot be used with --batch"):
             await run_batch(study, [Asked(entry.settings(), entry)], None, RunOptions(**option))
 
 
