@@ -87,9 +87,25 @@ class DomainFile(Strict):
             for name in names:
                 if name not in held:
                     raise ValueError(f"no answer field holds the outcome '{name}'")
+        _fields_apart(self.answer)
         if "groups" in self.designs and not self.attributes:
             raise ValueError("the groups design needs [[attributes]]: by what the cases are grouped")
         return self
+
+
+def _fields_apart(fields: tuple[AnswerFieldTable, ...]) -> None:
+    """Raise ValueError where a key of an answer may mean two of its fields."""
+    from evenhand.audit.answers.values import bare  # noqa: PLC0415  (which reads values of outcomes)
+
+    known: dict[str, str] = {}
+    for one in fields:
+        for word in (one.field, *one.synonyms):
+            other = known.setdefault(bare(word), one.field)
+            if other != one.field:
+                raise ValueError(
+                    f"the key '{word}' may mean both the answer field '{other}' and '{one.field}': "
+                    "leave it out of one"
+                )
 
 
 class ValueTable(Strict):

@@ -7,6 +7,7 @@ ordinal) or a tuple of such names (classes).
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -61,6 +62,20 @@ class _Outcome(Strict):
     description: str = ""
 
 
+def _told_apart(meanings: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Raise ValueError where a word may mean two things, as answers are read: whatever their case, and the
+    spaces, hyphens and marks in them."""
+    from evenhand.audit.answers.values import bare  # noqa: PLC0415  (which reads values of these)
+
+    known: dict[str, tuple[str, str]] = {}
+    for meaning, words in meanings:
+        for word in words:
+            other, said = known.setdefault(bare(word), (meaning, word))
+            if other != meaning:
+                alike = f"'{word}'" if word == said else f"'{said}' and '{word}' are read alike, so that it"
+                raise ValueError(f"{alike} means both '{other}' and '{meaning}'; leave it out of one")
+
+
 class Amount(_Outcome):
     """A number with a unit: months, US dollars."""
 
@@ -92,22 +107,22 @@ class YesNo(_Outcome):
     yes_synonyms: tuple[str, ...] = ()
     no_synonyms: tuple[str, ...] = ()
 
+    @model_validator(mode="after")
+    def _apart(self) -> YesNo:
+        _told_apart([(self.yes, (self.yes, *self.yes_synonyms)), (self.no, (self.no, *self.no_synonyms))])
+        return self
+
 
 class _Listed(_Outcome):
     classes: tuple[Class, ...] = Field(min_length=2)
 
     @model_validator(mode="after")
     def _distinct(self) -> _Listed:
-        words: dict[str, str] = {}
-        for one in self.classes:
-            for word in (one.name, *one.synonyms):
-                other = words.setdefault(word.casefold(), one.name)
-                if other != one.name:
-                    raise ValueError(f"'{word}' means both '{other}' and '{one.name}'; leave it out of one")
         names = [one.name for one in self.classes]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"the class '{name}' is listed twice")
+        _told_apart([(one.name, (one.name, *one.synonyms)) for one in self.classes])
         return self
 
     def names(self) -> tuple[str, ...]:

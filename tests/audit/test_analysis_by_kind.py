@@ -253,3 +253,85 @@ async def test_a_failed_query_of_one_domain_is_no_answer_of_another(tmp_path):
         assert study.connection.execute(
             "SELECT collection, count(*), min(missing_kind) FROM grants_amount.frame GROUP BY ALL"
         ).fetchall() == [("grants-amount", 60, "request_failed")], "missing though no answer was ever read"
+
+
+@pytest.mark.parametrize("kind", ["class", "classes", "ordinal"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["it's", "50% {x}", "a; b -- c", 'say "no"'],
+        ["无罪", "有期徒刑", "拘役"],
+        ["A", "a b", "ab", "a/b"],
+        [f"article {n}" for n in range(60)],
+    ],
+)
+async def test_names_of_classes_may_be_anything(tmp_path, kind, names):
+    folder = tmp_path / "d"
+    make(folder, kind, 12)
+    text = (folder / "domain.toml").read_text()
+    head = text[: text.index("classes = ")]
+    listed = json.dumps(names, ensure_ascii=False)
+    (folder / "domain.toml").write_text(f"{head}classes = {listed}\n")
+    cases = [json.loads(line) for line in (folder / "cases.jsonl").read_text().splitlines()]
+    for place, case in enumerate(cases):
+        true = names[place % len(names)]
+        case["truth"] = {outcome_name(kind): [true] if kind == "classes" else true}
+    (folder / "cases.jsonl").write_text("".join(f"{json.dumps(case)}\n" for case in cases))
+    domain = find(str(folder))
+
+    def judge(query):
+        one = names[(int(query.doc_id.split("-")[1]) + (query.value == "suit")) % len(names)]
+        return json.dumps({outcome_name(kind): [one] if kind == "classes" else one})
+
+    with opened() as study:
+        await studied(study, domain, judge)
+        assert missing(study, domain) == []
+        (specs,) = specifications(domain)
+        analyze.run(study, specs, draws=99, audit=False)
+        (row,) = found(study, "scope = 'value' AND test = 'kind' AND value = 'suit'")
+        assert row["n_changed"] == 12
+        assert {row["from_kind"], row["to_kind"]} <= set(names)
+        told = study.connection.execute(
+            "SELECT class_name FROM class_effects WHERE value = 'suit'"
+        ).fetchall()
+        assert [name for (name,) in told] == names
+        (error,) = study.connection.execute(
+            f"SELECT avg(error) FROM {specs.frame.view} WHERE value <> 'suit'"
+        ).fetchone()
+        assert error == 0
+
+
+async def test_declining_with_the_value_is_found(tmp_path):
+    domain = make(tmp_path / "d", "yes_no", 40)
+
+    def judge(query):
+        if query.value == "suit" and int(query.doc_id.split("-")[1]) % 2:
+            return "I cannot decide on this application, as I am an AI and must not make such decisions."
+        return '{"granted": "yes"}'
+
+    with opened() as study:
+        await studied(study, domain, judge)
+        assert {(one.reason, one.answers) for one in missing(study, domain)} == {("refused", 20)}
+        analyze.run(study, specifications(domain)[0], draws=999, audit=False)
+        (row,) = found(study, "scope = 'value' AND state = 'confirmed'")
+        assert (row["test"], row["measure"], row["ups"], row["declined"]) == ("missing", "declined", 20, 20)
+
+
+async def test_a_label_with_a_slope_is_told_by_the_values_asked():
+    parole = find(str(DOMAINS / "parole"))
+
+    def judge(query):
+        number = int(query.doc_id.split("-")[1])
+        return json.dumps({"release": "yes" if query.value == "60" and number > 2 else "no", "risk": "low"})
+
+    with opened() as study:
+        await studied(study, parole, judge)
+        analyze.run(study, specifications(parole)[0], draws=999, audit=False)
+        (row,) = found(study, "scope = 'value' AND test = 'outcome' AND label = 'age_of_chair'")
+        assert (row["value"], row["contrast"], row["ups"]) == (
+            "ln(age of the chair)",
+            "35 -> 60",
+            row["n_changed"],
+        )
+        assert row["unit"] == "percentage points"
+        assert row["state"] == "confirmed"
