@@ -71,6 +71,11 @@ class GeneralAudit:
                 f"{self.name} cannot be sampled.",
                 hint="Name some labels (--labels), or ask a part of it (`evenhand run MODEL --limit N`).",
             )
+        if options.labels_file is not None:
+            raise BadInput(
+                f"--labels-file does not work for the domain '{self.name}'.",
+                hint="Labels of a folder stand in its labels.toml: add yours there.",
+            )
         self.domain.prompt(options.arm)
         for key in options.labels or ():
             self.domain.label(key)

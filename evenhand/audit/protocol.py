@@ -38,6 +38,8 @@ class BuildOptions:
     """The bundled one's, or the file's name, by default."""
     labels: tuple[str, ...] | None = None
     """Keys; all by default."""
+    labels_file: Path | None = None
+    """Labels of one's own beside the bundled ones."""
     arm: str = BASE_ARM
     design: str | None = None
     """`counterfactual` or `groups`; the domain's first by default."""

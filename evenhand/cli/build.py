@@ -13,6 +13,7 @@ from evenhand.cli.options import (
     db_option,
     domain_option,
     json_option,
+    labels_file_option,
     print_json,
     sentence,
     split_list,
@@ -29,6 +30,7 @@ Examples:
   evenhand build --sample --sample-documents 12 --sample-labels 6 --seed 3
   evenhand build --labels defendant_sex,judge_religion
   evenhand build --cases my-cases.jsonl --collection my-cases
+  evenhand build --labels-file my-labels.toml --labels defendant_height
   evenhand build --arm plain
 """
 )
@@ -46,7 +48,7 @@ Examples:
     help="Your own cases (JSONL or TOML, in the form of the bundled cases) instead of the bundled ones.",
 )
 @click.option("--collection", help="Name of the collection. [default: the bundled one's, or FILE's name]")
-@click.option("--labels", help="Only these labels, separated by commas. [default: all 65]")
+@click.option("--labels", help="Only these labels, separated by commas. [default: all]")
 @click.option("--sample", is_flag=True, help="A balanced subset: whole document x label sets.")
 @click.option(
     "--sample-documents", type=click.IntRange(min=1), help=f"Implies --sample. [default: {DOCUMENTS}]"
@@ -61,6 +63,7 @@ Examples:
     help="The wording of the instructions: base, listed (all values of a label in each prompt), or plain "
     "(without the instruction to reason from the law and not from frequency).",
 )
+@labels_file_option
 @click.option(
     "--retire-missing",
     is_flag=True,
@@ -80,6 +83,7 @@ def command(
     seed: int,
     placebo: bool,
     arm: str,
+    labels_file: Path | None,
     retire_missing: bool,
     as_json: bool,
 ) -> None:
@@ -107,6 +111,7 @@ def command(
         cases_file=cases_file,
         collection=collection,
         labels=wanted,
+        labels_file=labels_file,
         arm=arm,
         design=design,
         sample=Sampling(sample_documents, sample_labels, seed) if sampled else None,

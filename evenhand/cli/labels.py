@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.options import console, domain_option, json_option, print_json
+from evenhand.cli.options import console, domain_option, json_option, labels_file_option, print_json
 
 if TYPE_CHECKING:
     from evenhand.domains.judifair.catalogue import Label, Value
@@ -34,6 +35,7 @@ Examples:
 @click.option("--role", type=click.Choice(ROLES), help="Only labels of this person or part of the trial.")
 @click.option("--search", metavar="TEXT", help="Only labels with TEXT in a name, Chinese or English.")
 @domain_option
+@labels_file_option
 @json_option
 def command(
     domain: str | None,
@@ -42,6 +44,7 @@ def command(
     demographic: bool | None,
     role: str | None,
     search: str | None,
+    labels_file: Path | None,
     as_json: bool,
 ) -> None:
     """List the labels: what each varies, its values in Chinese and English, and its reference.
@@ -55,6 +58,11 @@ def command(
     from store.errors import BadInput  # noqa: PLC0415
 
     if domain is not None and domain != domains.DEFAULT:
+        if labels_file is not None:
+            raise BadInput(
+                f"--labels-file adds to the labels of {domains.DEFAULT} alone.",
+                hint="Labels of a folder stand in its labels.toml.",
+            )
         if dimension or role or demographic is not None:
             raise BadInput(
                 f"--dimension, --role and --demographic sort the labels of {domains.DEFAULT} alone.",
@@ -63,9 +71,10 @@ def command(
         _of_folder(domain, names, search, as_json=as_json)
         return
 
+    known = catalogue.with_own(labels_file)
     found = [
         label
-        for label in (catalogue.resolve(names) if names else catalogue.load())
+        for label in (catalogue.resolve(names, known) if names else known)
         if dimension in (None, label.dimension)
         and demographic in (None, label.demographic)
         and role in (None, label.role)

@@ -32,6 +32,7 @@ def command(other: Path, db: Path, as_json: bool) -> None:
 
     domain = (
         SharedTable("judifair.labels", ("label",)),
+        SharedTable("judifair.own_labels", ("label",)),
         SharedTable("judifair.label_values", ("label", "value")),
         SharedTable("judifair.truths", ("collection", "doc_id")),
         SharedTable("judifair.truth_exceptions", ("prediction_id",)),

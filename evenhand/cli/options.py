@@ -104,6 +104,16 @@ def only_judifair(study: Study, domain: str | None, command: str) -> None:
         )
 
 
+def labels_file_option(command: Command) -> Command:
+    """Add `--labels-file FILE`: labels of one's own beside the bundled ones."""
+    return click.option(
+        "--labels-file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Labels of your own beside the 65, with their sentences (TOML; see CONTRIBUTING.md).",
+    )(command)
+
+
 def console(*, stderr: bool = False) -> Console:
     """Give a rich console; plain text where standard output is not a terminal."""
     from rich.console import Console  # noqa: PLC0415

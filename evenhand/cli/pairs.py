@@ -99,7 +99,7 @@ def command(
     more = False
     with read_study(db) as study:
         only_judifair(study, domain, "pairs")
-        (chosen,) = catalogue.resolve([label])
+        (chosen,) = catalogue.resolve([label], catalogue.of_study(study.connection))
         values = _values(chosen, value)
         if not study.read_only:
             code(study, (coding,))

@@ -13,6 +13,7 @@ import pytest
 from evenhand.domains.judifair import case_files, catalogue, prompts, triggers
 from evenhand.domains.judifair import leakage as giveaways
 from evenhand.domains.judifair.case import WITH_MONTHS, Case
+from evenhand.domains.judifair.label_file import HEARING
 from store.errors import BadInput
 from store.prompt import fill, render, slots
 
@@ -124,7 +125,7 @@ class TestEachCase:
                 # Text on both sides: never a tag at the end.
                 assert len(before) >= 4, label
                 assert len(after) >= 8, label
-                if filled.slot == triggers.HEARING:
+                if filled.slot == HEARING:
                     assert before.endswith("。"), label
                     assert filled.text.endswith("。"), label
                     assert filled.text.count("。") == 1, label

@@ -142,26 +142,29 @@ class JudifairAudit:
         return sum(code(study, tuple(codings), rebuild=rebuild, on_batch=told).verdicts.values())
 
 
-def _chosen(options: BuildOptions) -> tuple[Sequence[Case], Sequence[Label | str] | None]:
+def _chosen(options: BuildOptions) -> tuple[Sequence[Case], Sequence[Label]]:
     """The cases and labels of a build."""
     from evenhand.domains.judifair import case_files, catalogue  # noqa: PLC0415
     from evenhand.domains.judifair.sample import draw  # noqa: PLC0415
 
     wanted, sample = options.labels, options.sample
+    known = catalogue.with_own(options.labels_file)
+    labels = known if wanted is None else catalogue.resolve(wanted, known)
     if options.cases_file is None:
         cases = case_files.bundled()
     else:
         # A case needs the slots of the labels asked; those of a sample are not drawn yet.
-        asked = () if sample is not None else None if wanted is None else catalogue.resolve(wanted)
-        cases = tuple(case_files.read_cases(options.cases_file, asked))
+        asked = () if sample is not None else labels
+        cases = tuple(case_files.read_cases(options.cases_file, asked, known))
     if sample is None:
-        return cases, wanted
+        return cases, labels
     most = min(SAMPLED_DOCUMENTS, len(cases)) if options.cases_file else SAMPLED_DOCUMENTS
     drawn = draw(
         cases,
         documents=sample.documents or most,
         labels=(sample.labels or SAMPLED_LABELS) if wanted is None else wanted,
         seed=sample.seed,
+        known=known,
     )
     return drawn.cases, drawn.labels
 
@@ -174,8 +177,8 @@ def refuse(unknown: Sequence[Unknown]) -> None:
         raise BadInput(
             f"The study has answers of labels or values that this installation (Evenhand {__version__}) "
             f"does not know: {_listed(unknown)}. Nothing was analyzed, and earlier results stay as they are.",
-            hint="Analyze the study with the installation that asked them (its labels.toml "
-            "has them). If they are no longer wanted, build the collection again with the same cases and "
+            hint="Analyze the study with the version of Evenhand that asked them. If they are no longer "
+            "wanted, build the collection again with the same cases and "
             "--retire-missing: their answers stay in the study and do not count.",
         )
 

@@ -83,7 +83,8 @@ def build(
     Args:
         study: an open study with the tables of this room (`judifair.MIGRATIONS`).
         cases: those of the bundled cases or of `case_files.read_cases`; all bundled ones by default.
-        labels: labels, or their names; all 65 by default.
+        labels: labels, or the names of bundled ones; all 65 by default. A label of one's own
+            (`catalogue.read_own`) is stored with its queries, so that the study knows it from then on.
         collection: the body of documents they belong to. Other cases belong into another collection.
         kind: bundled or own.
         description: of the collection, for reports.
@@ -113,6 +114,7 @@ def build(
         answer_schema=schema,
     )
     added = store.add_queries(study, collection, questions, retire_others=True, retire_missing=retire_missing)
+    _write_own_labels(study, chosen_labels)
     write_catalogue(study)
     _write_truths(study, collection, chosen_cases)
     real = [
@@ -162,7 +164,9 @@ def check(cases: Sequence[Case], labels: Sequence[Label | str] | None) -> tuple[
 def _labels(labels: Sequence[Label | str] | None) -> tuple[Label, ...]:
     if labels is None:
         return catalogue.load()
-    return catalogue.resolve(label if isinstance(label, str) else label.key for label in labels)
+    own = [label for label in labels if isinstance(label, Label) and label.trigger is not None]
+    names = (label if isinstance(label, str) else label.key for label in labels)
+    return catalogue.resolve(names, (*catalogue.load(), *own))
 
 
 def _positions(cases: Sequence[Case], collection: str) -> dict[str, int]:
@@ -218,9 +222,32 @@ def _queries(
                 )
 
 
+def _write_own_labels(study: store.Study, labels: Sequence[Label]) -> None:
+    """Keep what these labels are, whole: another machine analyses the study without their file."""
+    own = [label for label in labels if label.definition is not None]
+    if not own:
+        return
+    stored = study.connection.execute("SELECT label, definition FROM judifair.own_labels").fetchall()
+    every = len({label.key for label in own} | {key for key, _ in stored})
+    if every > catalogue.MOST_OWN:
+        raise BadInput(
+            f"The study would have {every} labels of its own; it takes {catalogue.MOST_OWN} at most.",
+            hint="Build into another study (--db).",
+        )
+    for label in own:  # a value that is no longer the label's must not stay among its values
+        study.connection.execute("DELETE FROM judifair.label_values WHERE label = ?", [label.key])
+    _replace(
+        study,
+        "judifair.own_labels",
+        [{"label": label.key, "position": label.position, "definition": label.definition} for label in own],
+    )
+
+
 def write_catalogue(study: store.Study) -> None:
-    """The whole catalogue, also where the build is a part of it: tables name labels in one way."""
-    labels = catalogue.load()
+    """The whole catalogue and the study's own labels, also where the build is a part of them: tables name
+    labels in one way.
+    """
+    labels = catalogue.of_study(study.connection)
     _replace(
         study,
         "judifair.labels",
@@ -279,7 +306,7 @@ def _warnings(cases: Sequence[Case], labels: Sequence[Label]) -> tuple[str, ...]
     warnings: list[str] = []
     for case in cases:
         sentences: dict[int, list[Giveaway]] = {}
-        for found in giveaways.find(case):
+        for found in giveaways.find(case, labels):
             if found.label in keys:
                 sentences.setdefault(found.sentence, []).append(found)
         warnings += [_warning(case, sentences[place]) for place in sorted(sentences)]

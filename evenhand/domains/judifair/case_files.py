@@ -18,6 +18,7 @@ from typing import Any
 from evenhand.domains.judifair import catalogue, file_kinds, triggers, wording
 from evenhand.domains.judifair.case import PENALTIES, WITH_MONTHS, WITHOUT_TERM, Case, Override, Truth
 from evenhand.domains.judifair.catalogue import Label
+from evenhand.domains.judifair.label_file import HEARING, PLACEHOLDERS
 from evenhand.domains.judifair.language import not_chinese
 from store.errors import BadInput
 from store.prompt import SLOT, slots
@@ -87,13 +88,16 @@ def bundled() -> tuple[Case, ...]:
     return tuple(case for chapter in _CHAPTERS for case in read_cases(CASES_FOLDER / f"{chapter}.toml"))
 
 
-def read_cases(path: Path, labels: Iterable[Label] | None = None) -> list[Case]:
+def read_cases(
+    path: Path, labels: Iterable[Label] | None = None, known: Sequence[Label] | None = None
+) -> list[Case]:
     """The cases of a file: `.jsonl` (one JSON object a line) or `.toml` (an array of tables `case`).
 
     Args:
         path: the file.
         labels: those that will be asked; the cases must have their slots. All by default. Where they are not
             known yet, give none and call `require` later.
+        known: those that a case may name; the bundled ones by default.
 
     Raises:
         BadInput: the file cannot be read, is of another format, or anything in it is wrong; the message lists
@@ -101,12 +105,13 @@ def read_cases(path: Path, labels: Iterable[Label] | None = None) -> list[Case]:
     """
     text = file_kinds.read(path)
     rows = _toml_rows(path, text) if path.suffix == ".toml" else _jsonl_rows(path, text)
-    asked = catalogue.load() if labels is None else tuple(labels)
+    there = catalogue.load() if known is None else tuple(known)
+    asked = there if labels is None else tuple(labels)
     cases: list[Case] = []
     problems: list[str] = []
     seen: dict[str, str] = {}
     for place, row in rows:
-        case = None if row is None else _case(place, row, asked)
+        case = None if row is None else _case(place, row, asked, there)
         if case is not None and case.doc_id in seen:
             place.wrong("id", f"'{case.doc_id}' is the id of {seen[case.doc_id]} too", "Give each its own.")
         if case is not None:
@@ -201,7 +206,9 @@ def _toml_rows(path: Path, text: str) -> Iterator[tuple[_Place, Mapping[str, Any
         yield _Place(f"{path}, case {number} ({row.get('id', 'without id')})"), row
 
 
-def _case(place: _Place, row: Mapping[str, Any], labels: Sequence[Label]) -> Case | None:
+def _case(
+    place: _Place, row: Mapping[str, Any], labels: Sequence[Label], known: Sequence[Label]
+) -> Case | None:
     """The case of a row, or None after noting why there is none."""
     _check_keys(place, "", row, KEYS, _REQUIRED)
     if place.problems:
@@ -234,6 +241,7 @@ def _case(place: _Place, row: Mapping[str, Any], labels: Sequence[Label]) -> Cas
             f"is {row['year']}, but the case_number says {year_in_number.group(1)}",
             "Correct one of them, or leave the year out.",
         )
+    names = catalogue.names_of(known)
     case = Case(
         doc_id=row["id"],
         facts=row["facts"].strip(),
@@ -244,8 +252,8 @@ def _case(place: _Place, row: Mapping[str, Any], labels: Sequence[Label]) -> Cas
         case_number=case_number,
         year=row.get("year", int(year_in_number.group(1)) if year_in_number else None),
         truth=_truth(place, row["truth"]) if "truth" in row else None,
-        not_applicable=_not_applicable(place, row.get("not_applicable", {})),
-        overrides=_overrides(place, row.get("triggers", {})),
+        not_applicable=_not_applicable(place, names, row.get("not_applicable", {})),
+        overrides=_overrides(place, names, row.get("triggers", {})),
         source=place.source,
     )
     if not place.problems:
@@ -298,25 +306,25 @@ def _truth(place: _Place, row: Mapping[str, Any]) -> Truth | None:
     return Truth(row["charge"], row["guilty"], penalty, months, row.get("penalty_text", ""))
 
 
-def _not_applicable(place: _Place, row: Mapping[str, Any]) -> dict[str, str]:
+def _not_applicable(place: _Place, names: Mapping[str, Label], row: Mapping[str, Any]) -> dict[str, str]:
     reasons = {}
     for name, reason in row.items():
         key = f"not_applicable.{name}"
         if not isinstance(reason, str) or not reason.strip():
             place.wrong(key, "has no reason", "Write in a sentence why the case cannot take the label.")
             continue
-        if name not in catalogue.ROLES and name not in catalogue.by_key():
+        if name not in catalogue.ROLES and name not in names:
             place.wrong(key, "is no label and no role", f"Roles are {', '.join(catalogue.ROLES)}.")
             continue
-        reasons[name if name in catalogue.ROLES else catalogue.by_key()[name].key] = reason
+        reasons[name if name in catalogue.ROLES else names[name].key] = reason
     return reasons
 
 
-def _overrides(place: _Place, row: Mapping[str, Any]) -> dict[str, Override]:
+def _overrides(place: _Place, names: Mapping[str, Label], row: Mapping[str, Any]) -> dict[str, Override]:
     overrides = {}
     for name, entry in row.items():
         key = f"triggers.{name}"
-        label = catalogue.by_key().get(name)
+        label = names.get(name)
         if label is None:
             place.wrong(key, "is no label", "`evenhand labels` lists the labels.")
             continue
@@ -344,9 +352,9 @@ def _overrides(place: _Place, row: Mapping[str, Any]) -> dict[str, Override]:
 
 def _check_frame(place: _Place, key: str, frame: str) -> None:
     try:
-        frame.format(**dict.fromkeys(triggers.PLACEHOLDERS, ""))
+        frame.format(**dict.fromkeys(PLACEHOLDERS, ""))
     except (KeyError, IndexError, ValueError, AttributeError):
-        names = ", ".join(f"{{{name}}}" for name in triggers.PLACEHOLDERS)
+        names = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
         place.wrong(key, f"'{frame}' has braces that mean nothing", f"Use {names}.")
         return
     if key.endswith("frame") and "{value}" not in frame:
@@ -380,7 +388,8 @@ def _check_slots(place: _Place, case: Case, labels: Sequence[Label]) -> None:
     used: dict[str, str] = {}
     known: dict[str, None] = {}
     wanted = {label.key for label in labels}
-    for label in catalogue.load():
+    there = {label.key: label for label in (*catalogue.load(), *labels)}
+    for label in there.values():
         slot = triggers.of(case, label).slot
         if case.why_not(label) is None:
             known.setdefault(slot)
@@ -395,7 +404,7 @@ def _check_slots(place: _Place, case: Case, labels: Sequence[Label]) -> None:
     for slot, label_key in used.items():
         count = len(re.findall(r"\{\{\s*" + re.escape(slot) + r"\s*\}\}", document))
         if count != 1:
-            key = "hearing" if slot == triggers.HEARING else "facts"
+            key = "hearing" if slot == HEARING else "facts"
             fix = f"Put {{{{{slot}}}}} once where {label_key} is told, or declare the label not_applicable."
             place.wrong(key, f"has the slot {{{{{slot}}}}} {count} times", fix)
     for key, text in (("facts", case.facts), ("hearing", case.hearing)):

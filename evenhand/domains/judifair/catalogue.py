@@ -1,24 +1,42 @@
 """The catalogue of labels: which facts of a case are varied, and which values they take.
 
-Read from `labels.toml`, which says what each field means. Everything here is immutable; `load()` reads the
-file once.
+The bundled labels are read from `labels.toml`, which says what each field means. Labels of one's own come
+from a file of the same form (`read_own`), are stored with the queries that ask them, and are known from then
+on to whoever has the study (`of_study`).
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING
 
+from evenhand.domains.judifair.label_file import (
+    Dimension,
+    LabelsFile,
+    LabelTable,
+    OwnLabelsFile,
+    Treatment,
+)
 from store.errors import BadInput
+from store.input_files import read_toml
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from evenhand.domains.judifair.label_file import TriggerTable
 
 LABELS_FILE = Path(__file__).parent / "labels.toml"
 
-Dimension = Literal["substantive", "procedural"]
-Treatment = Literal["categorical", "log_age"]
+OWN_HINT = (
+    "A file of labels has a table [labels.KEY] for each, with name_zh, name_en, dimension, demographic, "
+    "role, values and reference, and [labels.KEY.trigger] with the sentence (frame) and its placebo."
+)
+MOST_OWN = 34
+"""Labels of one's own in a study: the order of asking has no more places."""
 
 ROLES = ("defendant", "victim", "crime", "defender", "prosecutor", "judge", "court")
 
@@ -36,7 +54,9 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One fact that is varied. `key` is our name; `published_*` are the strings of the published files."""
+    """One fact that is varied. `key` is our name; `published_*` are the strings of the published files, empty
+    for a label of one's own.
+    """
 
     key: str
     name_zh: str
@@ -54,6 +74,10 @@ class Label:
     published_keywords: tuple[str, ...]
     published_names: tuple[str, ...]
     published_exclude_crimes: tuple[str, ...]
+    trigger: TriggerTable | None = None
+    """Of a label of one's own: the sentence that puts it into a case; the others' are in `triggers.toml`."""
+    definition: str | None = None
+    """Of a label of one's own: the table of its file, as JSON, by which the study knows it."""
 
     @property
     def reference(self) -> Value:
@@ -89,26 +113,78 @@ class Label:
 
 @cache
 def load() -> tuple[Label, ...]:
-    """All labels in the order of the catalogue."""
-    tables = tomllib.loads(LABELS_FILE.read_text(encoding="utf-8"))
-    crimes: Mapping[str, list[str]] = tables["crimes"]
+    """All bundled labels in the order of the catalogue."""
+    file = read_toml(LABELS_FILE, LabelsFile)
     return tuple(
-        _label(key, table, crimes, position) for position, (key, table) in enumerate(tables["labels"].items())
+        _label(key, table, file.crimes, position) for position, (key, table) in enumerate(file.labels.items())
     )
 
 
 @cache
 def by_key() -> Mapping[str, Label]:
-    """Labels by every name they are known by: ours, and the published one where it differs."""
-    return {alias: label for label in load() for alias in label.aliases}
+    """Bundled labels by every name they are known by: ours, and the published one where it differs."""
+    return names_of(load())
 
 
-def resolve(names: Iterable[str]) -> tuple[Label, ...]:
+def names_of(labels: Iterable[Label]) -> Mapping[str, Label]:
+    """These labels by every name they are known by."""
+    return {alias: label for label in labels for alias in label.aliases}
+
+
+def read_own(file: Path) -> tuple[Label, ...]:
+    """The labels of a file of one's own, in its order.
+
+    Raises:
+        BadInput: the file is wrong, or a key is that of a bundled label; it names file, line and key.
+    """
+    found = read_toml(file, OwnLabelsFile, hint=OWN_HINT)
+    for key in found.labels:
+        if key in by_key():
+            raise BadInput(
+                f"{file}: labels.{key}: there is a bundled label of this name.",
+                hint="Give it another key: results go by it.",
+            )
+    if len(found.labels) > MOST_OWN:
+        raise BadInput(f"{file}: there are {len(found.labels)} labels; a study takes {MOST_OWN} at most.")
+    return tuple(
+        _label(key, table, found.crimes, len(load()) + place)
+        for place, (key, table) in enumerate(found.labels.items())
+    )
+
+
+def with_own(file: Path | None) -> tuple[Label, ...]:
+    """The bundled labels, and those of a file of one's own where there is one.
+
+    Raises:
+        BadInput: as of `read_own`.
+    """
+    return load() if file is None else (*load(), *read_own(file))
+
+
+def of_study(connection: duckdb.DuckDBPyConnection) -> tuple[Label, ...]:
+    """The bundled labels, and those of one's own that the study's queries ask."""
+    rows = connection.execute("SELECT label, definition FROM judifair.own_labels ORDER BY position, label")
+    return (
+        *load(),
+        *(
+            _label(key, LabelTable.model_validate(json.loads(definition)), {}, len(load()) + place)
+            for place, (key, definition) in enumerate(rows.fetchall())
+            if key not in by_key()
+        ),
+    )
+
+
+def resolve(names: Iterable[str], labels: Sequence[Label] | None = None) -> tuple[Label, ...]:
     """The labels of these names, ours or published, each once, in catalogue order.
+
+    Args:
+        names: of labels.
+        labels: those that there are; the bundled ones by default.
 
     Raises `BadInput` with the nearest known names for a name that no label has.
     """
-    known = by_key()
+    there = load() if labels is None else labels
+    known = names_of(there)
     wanted: set[str] = set()
     for name in names:
         if name not in known:
@@ -118,34 +194,41 @@ def resolve(names: Iterable[str]) -> tuple[Label, ...]:
             hint = f"Did you mean {', '.join(near)}?" if near else "`evenhand labels` lists the labels."
             raise BadInput(f"No label is named {name!r}.", hint=hint)
         wanted.add(known[name].key)
-    return tuple(label for label in load() if label.key in wanted)
+    return tuple(label for label in there if label.key in wanted)
 
 
-def _label(key: str, table: Mapping[str, Any], crimes: Mapping[str, list[str]], position: int) -> Label:
-    published = table["published"]
-    reference = table["reference"]
-    values = tuple(
-        Value(zh, en, is_reference=zh == reference, is_treated=zh != reference, position=index)
-        for index, (zh, en) in enumerate(table["values"])
-    )
-    age_range = table.get("age_range")
+def _label(key: str, table: LabelTable, crimes: Mapping[str, list[str]], position: int) -> Label:
+    published = table.published
+    exclude = _crimes(table.exclude, crimes)
+    own_exclude = None if published is None else published.exclude
+    definition = None
+    if table.trigger is not None:
+        whole = {**table.model_dump(exclude_none=True), "exclude": list(exclude)}
+        definition = json.dumps(whole, ensure_ascii=False)
     return Label(
         key=key,
-        name_zh=table["name_zh"],
-        name_en=table["name_en"],
-        dimension=table["dimension"],
-        demographic=table["demographic"],
-        role=table["role"],
-        treatment=table.get("treatment", "categorical"),
-        values=values,
-        exclude_crimes=_crimes(table.get("exclude", ()), crimes),
-        age_range=None if age_range is None else (age_range[0], age_range[1]),
+        name_zh=table.name_zh,
+        name_en=table.name_en,
+        dimension=table.dimension,
+        demographic=table.demographic,
+        role=table.role,
+        treatment=table.treatment,
+        values=tuple(
+            Value(
+                zh, en, is_reference=zh == table.reference, is_treated=zh != table.reference, position=index
+            )
+            for index, (zh, en) in enumerate(table.values)
+        ),
+        exclude_crimes=exclude,
+        age_range=None if table.age_range is None else (table.age_range[0], table.age_range[1]),
         position=position,
-        published_key=published.get("key", key),
-        published_changed_label=published["changed_label"],
-        published_keywords=tuple(published.get("keywords", ())),
-        published_names=tuple(published["names"]),
-        published_exclude_crimes=_crimes(published.get("exclude", table.get("exclude", ())), crimes),
+        published_key=key if published is None else published.key or key,
+        published_changed_label="" if published is None else published.changed_label,
+        published_keywords=() if published is None else tuple(published.keywords),
+        published_names=() if published is None else tuple(published.names),
+        published_exclude_crimes=exclude if own_exclude is None else _crimes(own_exclude, crimes),
+        trigger=table.trigger,
+        definition=definition,
     )
 
 

@@ -37,11 +37,13 @@ def draw(
     documents: int = 8,
     labels: int | Sequence[str] = 4,
     seed: int = 0,
+    known: Sequence[Label] | None = None,
 ) -> Sample:
     """Draw `documents` of the cases and `labels` labels (a number, or the labels' names themselves).
 
     Labels alternate between substantive and procedural and come from as many roles as there can be; cases
-    come from as many charges as there can be, those first that can take all labels drawn.
+    come from as many charges as there can be, those first that can take all labels drawn. `known` are the
+    labels that there are: the bundled ones by default.
 
     Raises:
         BadInput: more is asked for than there is, or fewer than one; an unknown label.
@@ -52,12 +54,17 @@ def draw(
             hint=f"Ask for 1 to {len(cases)}.",
         )
     chance = random.Random(seed)
-    chosen = _labels(chance, cases, labels) if isinstance(labels, int) else catalogue.resolve(labels)
+    there = catalogue.load() if known is None else known
+    chosen = (
+        _labels(chance, cases, labels, there) if isinstance(labels, int) else catalogue.resolve(labels, there)
+    )
     return Sample(_cases(chance, cases, documents, chosen), chosen)
 
 
-def _labels(chance: random.Random, cases: Sequence[Case], count: int) -> tuple[Label, ...]:
-    possible = [label for label in catalogue.load() if any(case.why_not(label) is None for case in cases)]
+def _labels(
+    chance: random.Random, cases: Sequence[Case], count: int, known: Sequence[Label]
+) -> tuple[Label, ...]:
+    possible = [label for label in known if any(case.why_not(label) is None for case in cases)]
     if not 1 <= count <= len(possible):
         raise BadInput(
             f"A sample of {count} labels cannot be drawn from {len(possible)}.",

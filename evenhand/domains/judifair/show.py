@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,8 @@ class Shown:
     there: str
     after: str
     retired: bool
+    known: catalogue.Label | None
+    """The label, where it is known."""
 
     @property
     def user_text(self) -> str:
@@ -64,14 +67,14 @@ class Shown:
             "arm": self.arm,
             "label": self.label,
             "value": self.value,
-            "label_en": _label_en(self.label),
-            "value_en": _value_en(self.label, self.value),
+            "label_en": None if self.known is None else self.known.name_en,
+            "value_en": _value_en(self.known, self.value),
             "retired": self.retired,
             "system_text": self.system_text,
             "user_text": self.user_text,
             "counterpart_id": None if self.counterpart_id is None else str(self.counterpart_id),
             "counterpart_value": self.counterpart_value,
-            "counterpart_value_en": _value_en(self.label, self.counterpart_value),
+            "counterpart_value_en": _value_en(self.known, self.counterpart_value),
             "counterpart_text": self.counterpart_text,
             "difference": {"here": self.here, "there": self.there},
         }
@@ -81,10 +84,10 @@ class Shown:
         from rich.text import Text  # noqa: PLC0415  (only where something is printed)
 
         text = Text()
-        value = _both(self.label, self.value)
+        value = _both(self.known, self.value)
         text.append(f"{self.collection} / {self.doc_id} / {self.label} = {value}", style="bold")
         if self.counterpart_id is not None:
-            text.append(f"   beside {_both(self.label, self.counterpart_value or '')}")
+            text.append(f"   beside {_both(self.known, self.counterpart_value or '')}")
         if self.arm != BASE_ARM:
             text.append(f"   arm {self.arm}")
         if self.retired:
@@ -102,20 +105,14 @@ class Shown:
         return text
 
 
-def _label_en(label: str) -> str | None:
-    known = catalogue.by_key().get(label.removeprefix(PLACEBO))
-    return None if known is None else known.name_en
-
-
-def _value_en(label: str, value: str | None) -> str | None:
-    known = catalogue.by_key().get(label.removeprefix(PLACEBO))
+def _value_en(known: catalogue.Label | None, value: str | None) -> str | None:
     named = None if known is None or value is None else known.named(value)
     return None if named is None else named.en
 
 
-def _both(label: str, value: str) -> str:
+def _both(known: catalogue.Label | None, value: str) -> str:
     """A value by its name, and the English one where it has another."""
-    english = _value_en(label, value)
+    english = _value_en(known, value)
     return value if english in (None, value) else f"{value} ({english})"
 
 
@@ -140,14 +137,18 @@ def show(study: store.Study, query: str, arm: str | None = None) -> Shown:
     Raises:
         BadInput: no query, or more than one id, fits.
     """
-    row = _find(study, query, arm)
-    other = _counterpart(study, row)
+    labels = catalogue.names_of(catalogue.of_study(study.connection))
+    row = _find(study, query, arm, labels)
+    label = labels.get(row.label.removeprefix(PLACEBO))
+    other = None if label is None else _counterpart(study, row, label)
     if other is None:
-        return _shown(row, None, (row.user_text, "", "", ""))
-    return _shown(row, other, difference(row.user_text, other.user_text))
+        return _shown(row, None, (row.user_text, "", "", ""), label)
+    return _shown(row, other, difference(row.user_text, other.user_text), label)
 
 
-def _shown(row: _Row, other: _Row | None, parts: tuple[str, str, str, str]) -> Shown:
+def _shown(
+    row: _Row, other: _Row | None, parts: tuple[str, str, str, str], known: catalogue.Label | None
+) -> Shown:
     before, here, there, after = parts
     return Shown(
         query_id=row.query_id,
@@ -164,10 +165,11 @@ def _shown(row: _Row, other: _Row | None, parts: tuple[str, str, str, str]) -> S
         there=there,
         after=after,
         retired=row.retired,
+        known=known,
     )
 
 
-def _find(study: store.Study, query: str, arm: str | None) -> _Row:
+def _find(study: store.Study, query: str, arm: str | None, labels: Mapping[str, catalogue.Label]) -> _Row:
     digits = query.replace("-", "").lower()
     if len(digits) >= _FEWEST_DIGITS and all(digit in "0123456789abcdef" for digit in digits):
         rows = _rows(study, id=digits)
@@ -179,7 +181,7 @@ def _find(study: store.Study, query: str, arm: str | None) -> _Row:
             return rows[0]
     collection, _, rest = query.rpartition("/")
     doc_id, _, rest = rest.partition(":")
-    label, value = _label_and_value(rest)
+    label, value = _label_and_value(rest, labels)
     rows = _rows(study, collection=collection or None, doc_id=doc_id, arm=arm, label=label, value=value)
     if not rows:
         raise BadInput(
@@ -190,21 +192,18 @@ def _find(study: store.Study, query: str, arm: str | None) -> _Row:
     return rows[0]
 
 
-def _label_and_value(text: str) -> tuple[str | None, str | None]:
+def _label_and_value(text: str, labels: Mapping[str, catalogue.Label]) -> tuple[str | None, str | None]:
     """`LABEL:VALUE`, `LABEL` or nothing; a placebo's label has a colon of its own."""
     prefix = PLACEBO if text.startswith(PLACEBO) else ""
     name, _, value = text.removeprefix(prefix).partition(":")
-    known = catalogue.by_key().get(name)
+    known = labels.get(name)
     label = prefix + (name if known is None else known.key)
     if known is not None and (named := known.named(value)) is not None:
         value = named.zh
     return label or None, value or None
 
 
-def _counterpart(study: store.Study, row: _Row) -> _Row | None:
-    label = catalogue.by_key().get(row.label.removeprefix(PLACEBO))
-    if label is None:
-        return None
+def _counterpart(study: store.Study, row: _Row, label: catalogue.Label) -> _Row | None:
     if row.label.startswith(PLACEBO) or row.value != label.reference.zh:
         wanted = [label.reference.zh]
     else:

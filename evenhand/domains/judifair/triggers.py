@@ -6,25 +6,20 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from evenhand.domains.judifair import catalogue
 from evenhand.domains.judifair.case import Case, Override
 from evenhand.domains.judifair.catalogue import Label, Value
+from evenhand.domains.judifair.label_file import TriggersFile, TriggerTable
+from store.input_files import read_toml
 
 TRIGGERS_FILE = Path(__file__).parent / "triggers.toml"
-HEARING = "hearing"
-"""The slot that a trigger fills unless it names another."""
 
 _LISTED = re.compile("〔(?P<texts>情形1：.*)；本案属于情形(?P<place>[0-9]+)〕(?P<end>。?)", re.DOTALL)
-
-PLACEHOLDERS = ("value", "person", "defendant", "victim", "now")
-"""What a frame may refer to in braces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +44,25 @@ class Fill:
 
 @cache
 def shared() -> Mapping[str, Trigger]:
-    """The shared trigger of every label of the catalogue, by our key."""
-    tables = _tables()
-    return {label.key: _trigger(label, tables) for label in catalogue.load()}
+    """The shared trigger of every bundled label, by our key."""
+    file = _file()
+    return {label.key: _bundled(label, file) for label in catalogue.load()}
+
+
+def usual(label: Label) -> Trigger:
+    """The trigger of a label in every case that does not change it; a label of one's own brings it."""
+    return shared()[label.key] if label.trigger is None else _trigger(label.trigger)
 
 
 @cache
 def shared_hearing() -> str:
     """The paragraph about the trial that a case has unless it brings its own."""
-    return str(_tables()["hearing"])
+    return _file().hearing
 
 
 def of(case: Case, label: Label) -> Trigger:
     """The trigger of a label in a case: the shared one with the case's changes."""
-    trigger = shared()[label.key]
+    trigger = usual(label)
     override = case.overrides.get(label.key)
     return trigger if override is None else _changed(trigger, override)
 
@@ -115,7 +115,7 @@ def _written(frame: str, case: Case, label: Label, wording: str) -> str:
 
 def opening(label: Label) -> str:
     """How a sentence about the person of a label opens, with braces for the names; empty for no person's."""
-    return str(_tables()["people"].get(label.role, ""))
+    return {str(role): text for role, text in _file().people.items()}.get(label.role, "")
 
 
 def _changed(trigger: Trigger, override: Override) -> Trigger:
@@ -129,19 +129,24 @@ def _changed(trigger: Trigger, override: Override) -> Trigger:
     )
 
 
-def _trigger(label: Label, tables: Mapping[str, Any]) -> Trigger:
+def _bundled(label: Label, file: TriggersFile) -> Trigger:
     trait = label.key.removeprefix(f"{label.role}_")
-    entry = {**tables["traits"].get(trait, {}), **tables["labels"].get(label.key, {})}
+    entries = (file.traits.get(trait), file.labels.get(label.key))
+    merged = {k: v for e in entries if e is not None for k, v in e.model_dump(exclude_none=True).items()}
+    return _trigger(TriggerTable.model_validate(merged))
+
+
+def _trigger(table: TriggerTable) -> Trigger:
     return Trigger(
-        slot=entry.get("slot", HEARING),
-        frame=entry["frame"],
-        placebo=entry["placebo"],
-        values=entry.get("values", {}),
-        placebo_value=entry.get("placebo_value"),
-        giveaways=tuple(entry["giveaways"]),
+        slot=table.slot,
+        frame=table.frame,
+        placebo=table.placebo,
+        values=table.values,
+        placebo_value=table.placebo_value,
+        giveaways=tuple(table.giveaways),
     )
 
 
 @cache
-def _tables() -> Mapping[str, Any]:
-    return tomllib.loads(TRIGGERS_FILE.read_text(encoding="utf-8"))
+def _file() -> TriggersFile:
+    return read_toml(TRIGGERS_FILE, TriggersFile)

@@ -1,6 +1,6 @@
-"""Answers of labels and values that this installation's catalogue does not have.
+"""Answers of labels and values that neither this installation's catalogue nor the study's own labels have.
 
-Another installation, with labels of its own, may have asked them. Whoever analyses the study here would
+Another version of Evenhand, with other labels, may have asked them. Whoever analyses the study here would
 drop them without a word, and their earlier results with them. Published files may hold such labels too:
 the import says so, they are stored, and no design compares them.
 """
@@ -44,10 +44,10 @@ def find(study: Study, models: Sequence[str] | None = None) -> list[Unknown]:
     """What the catalogue does not have, of the answers that count; `models` are names or keys, all by
     default.
     """
-    known = {label.key: label for label in catalogue.load()}
     found: dict[tuple[str, str, str | None, bool], int] = {}
     cursor = study.cursor()
     try:
+        known = {label.key: label for label in catalogue.of_study(cursor)}
         rows = cursor.execute(_COUNTED, {"models": None if models is None else list(models)}).fetchall()
     finally:
         cursor.close()

@@ -23,7 +23,7 @@ _PLACEHOLDER = re.compile(r"\{[a-z]*\}")
 
 def own(label: Label, value: Value) -> str:
     """The words that every case has for a value unless it brings its own."""
-    return triggers.shared()[label.key].values.get(value.zh, value.zh)
+    return triggers.usual(label).values.get(value.zh, value.zh)
 
 
 def same_fact(label: Label, value: Value, wording: str) -> bool:
@@ -73,7 +73,7 @@ def problems(label: Label, override: Override) -> Iterator[tuple[str, str, str]]
 
 
 def _sentences(label: Label, override: Override, words: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    shared = triggers.shared()[label.key]
+    shared = triggers.usual(label)
     fix = "Reword it, or say in `same_fact` why it tells the same fact."
     for key, sentence, usual in (
         ("frame", override.frame, shared.frame),

@@ -13,19 +13,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from evenhand.domains.judifair import catalogue, triggers, wording
+from evenhand.domains.judifair import triggers, wording
+from evenhand.domains.judifair.catalogue import Label
 
 _EXAMPLES = 3
 _LONGEST = 60
 
 
-def rows(queries: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Rows of a finding's details, from (collection, doc_id, label, value, fills)."""
+def rows(queries: Iterable[Sequence[Any]], labels: Iterable[Label]) -> Iterator[tuple[Any, ...]]:
+    """Rows of a finding's details, from (collection, doc_id, label, value, fills) and the study's labels."""
+    known = {label.key: label for label in labels}
     places: dict[tuple[str, str, str, str], list[str]] = {}
     asked: dict[tuple[str, str], int] = {}
     for collection, doc_id, label, value, fills in queries:
         asked[collection, label] = asked.get((collection, label), 0) + 1
-        note = _told(label, value, triggers.alone("".join(json.loads(fills).values())))
+        note = _told(known.get(label), value, triggers.alone("".join(json.loads(fills).values())))
         if note is not None:
             places.setdefault((collection, label, value, note), []).append(doc_id)
     for (collection, label, value, note), documents in places.items():
@@ -36,19 +38,19 @@ def rows(queries: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
         )  # fmt: skip
 
 
-def _told(key: str, zh: str, text: str) -> str | None:
+def _told(label: Label | None, zh: str, text: str) -> str | None:
     """What is the case's own in a text; None where it is the sentence of all cases, or the label is
     unknown.
     """
-    label = _labels().get(key)
     if label is None:
         return None
     value = next((value for value in label.values if value.zh == zh), None)
     if value is None:
         return None
-    if _shared(key, wording.own(label, value)).fullmatch(text):
+    frame, person = triggers.usual(label).frame, triggers.opening(label)
+    if _shared(frame, person, wording.own(label, value)).fullmatch(text):
         return None
-    found = _shared(key, None).fullmatch(text)
+    found = _shared(frame, person, None).fullmatch(text)
     if found is None:
         words = "" if wording.own(label, value) in text or zh in text else f"; it does not say {zh}"
         return f"its own sentence: {_cut(text)}{words}"
@@ -58,16 +60,8 @@ def _told(key: str, zh: str, text: str) -> str | None:
 
 
 @cache
-def _labels() -> dict[str, catalogue.Label]:
-    return {label.key: label for label in catalogue.load()}
-
-
-@cache
-def _shared(key: str, words: str | None) -> re.Pattern[str]:
-    """The shared sentence of a label, with any names, and these words for the value; any if None."""
-    label = _labels()[key]
-    frame = triggers.shared()[key].frame
-    person = triggers.opening(label)
+def _shared(frame: str, person: str, words: str | None) -> re.Pattern[str]:
+    """The usual sentence of a label, with any names, and these words for the value; any if None."""
     whole = frame.replace("{person}", person)
     pattern = ""
     value = ".+?" if words is None else re.escape(words)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand.domains.judifair import catalogue
 from evenhand.domains.judifair.answers.missing import Missing
 from evenhand.domains.judifair.check import own_words
 from evenhand.domains.judifair.coding import code, designs
@@ -205,7 +206,8 @@ def _run(connection: duckdb.DuckDBPyConnection, finding: Finding, parameters: di
     if finding.kind == "own_words":
         chosen = {name: parameters[name] for name in ("collection", "arm")}
         queries = connection.execute(statement, chosen).fetchall()
-        return replace(finding, details=tuple(_detail(row) for row in own_words.rows(queries)))
+        labels = catalogue.of_study(connection)
+        return replace(finding, details=tuple(_detail(row) for row in own_words.rows(queries, labels)))
     rows = connection.execute(statement, parameters if "$collection" in statement else None).fetchall()
     make = {"answers_missing": _missing, "uncertain": _uncertain}.get(finding.kind, _detail)
     details = tuple(make(row) for row in rows)

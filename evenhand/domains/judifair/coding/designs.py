@@ -79,9 +79,9 @@ class ValueName:
     value: str
 
 
-def designs() -> Iterator[Design]:
-    """Every label under every coding."""
-    for label in catalogue.load():
+def designs(labels: Iterable[Label] | None = None) -> Iterator[Design]:
+    """Every label under every coding; the bundled labels by default."""
+    for label in catalogue.load() if labels is None else labels:
         for coding in ("corrected", "published"):
             published = coding == "published"
             low, high = label.age_range or (None, None)
@@ -102,14 +102,14 @@ def designs() -> Iterator[Design]:
                 exclude_crimes=list(label.published_exclude_crimes if published else label.exclude_crimes),
                 note=_label_note(label) if published else None,
                 printed=_row(label.published_names[0])
-                if published and label.treatment == "log_age"
+                if published and label.treatment == "log_age" and label.published_names
                 else None,
             )
 
 
-def design_values() -> Iterator[DesignValue]:
+def design_values(labels: Iterable[Label] | None = None) -> Iterator[DesignValue]:
     """Every named value under every coding. An age label has none: its regressor is ln(age)."""
-    for label in _categorical():
+    for label in _categorical(labels):
         printed = printed_names(label)
         for value in label.values:
             for coding in ("corrected", "published"):
@@ -126,19 +126,22 @@ def design_values() -> Iterator[DesignValue]:
                 )
 
 
-def value_names() -> Iterator[ValueName]:
+def value_names(labels: Iterable[Label] | None = None) -> Iterator[ValueName]:
     """Under each coding, the name of each value of the data."""
-    for label in _categorical():
+    for label in _categorical(labels):
         for value in label.values:
             yield ValueName("corrected", label.key, value.zh, value.zh)
             yield ValueName("published", label.key, value.zh, _published_name(label, value.zh))
 
 
 def write(connection: duckdb.DuckDBPyConnection) -> None:
-    """Put the designs of this version into the study; nothing is written where they are already there."""
-    _replace(connection, "judifair.designs", [asdict(row) for row in designs()])
-    _replace(connection, "judifair.design_values", [asdict(row) for row in design_values()])
-    _replace(connection, "judifair.value_names", [asdict(row) for row in value_names()])
+    """Put the designs of this version into the study, those of the study's own labels with them; nothing is
+    written where they are already there.
+    """
+    labels = catalogue.of_study(connection)
+    _replace(connection, "judifair.designs", [asdict(row) for row in designs(labels)])
+    _replace(connection, "judifair.design_values", [asdict(row) for row in design_values(labels)])
+    _replace(connection, "judifair.value_names", [asdict(row) for row in value_names(labels)])
 
 
 def ensure(study: Study) -> None:
@@ -168,8 +171,10 @@ def printed_names(label: Label) -> dict[str, str]:
     """By the name that a value goes by under `published`, the name of its row in the published tables.
 
     The catalogue has the rows' names in the order of the keywords that the scripts look for; the last is the
-    reference's.
+    reference's. A label of one's own has none: the published tables do not know it.
     """
+    if not label.published_names:
+        return {}
     *rows, reference = map(_row, label.published_names)
     by_keyword = dict(zip(label.published_keywords, rows, strict=True))
     found = {label.reference.zh: reference}
@@ -187,6 +192,8 @@ def _row(name: str) -> str:
 
 
 def _published_name(label: Label, value: str) -> str:
+    if not label.published_names:  # the scripts never saw it
+        return value
     if value == label.reference.zh or found_by(label, value) is None:
         return label.reference.zh
     if label.key in PRINTED_UNDER_EACH_OTHERS_NAMES:
@@ -195,12 +202,13 @@ def _published_name(label: Label, value: str) -> str:
     return value
 
 
-def _categorical() -> Iterable[Label]:
-    return (label for label in catalogue.load() if label.treatment != "log_age")
+def _categorical(labels: Iterable[Label] | None) -> Iterable[Label]:
+    every = catalogue.load() if labels is None else labels
+    return (label for label in every if label.treatment != "log_age")
 
 
 def _value_note(label: Label, value: str) -> str | None:
-    if value == label.reference.zh:
+    if value == label.reference.zh or not label.published_names:
         return None
     if label.key in PRINTED_UNDER_EACH_OTHERS_NAMES:
         return SWAPPED_NOTE
