@@ -21,7 +21,7 @@ from evenhand.audit.readings import Reading
 from store.errors import BadInput
 
 if TYPE_CHECKING:
-    from evenhand.audit.folder_files import AttributeTable, Columns, Design
+    from evenhand.audit.folder_files import AttributeTable, Columns, Design, Scoring
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,8 @@ class Domain:
     description: str = ""
     refusals: tuple[str, ...] = ()
     columns: Columns | None = None
+    scoring: Scoring | None = None
+    """How classifiers are scored in the groups design; None: as `Scoring` says by default."""
     folder: Path | None = None
     """Where its files are, if it is read from a folder."""
     schema: str = field(default="")

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from evenhand.audit.cases import Case
 from evenhand.audit.domain import Domain
-from evenhand.audit.folder_files import AnswerRow, CaseRow, DomainFile, LabelTable, number_of
+from evenhand.audit.folder_files import AnswerRow, CaseRow, Columns, DomainFile, LabelTable, number_of
 from evenhand.audit.forms import AnswerField, AnswerForm
 from evenhand.audit.labels import Label, LabelValue
 from evenhand.audit.outcomes import Identifier, Strict, Value, check_value
@@ -66,6 +66,7 @@ def load(folder: Path) -> Domain:
         description=described.description,
         refusals=described.refusals,
         columns=described.columns,
+        scoring=described.scoring,
         folder=folder,
     )
 
@@ -241,24 +242,28 @@ def _case(domain: Domain, source: str, row: Mapping[str, Any]) -> Case:
 
 def _renamed(domain: Domain, row: Mapping[str, Any]) -> dict[str, Any]:
     """The row by the names of `CaseRow`; truths and groups may stand in columns of their own."""
-    columns = domain.columns
+    columns = domain.columns or Columns()
     rest = dict(row)
     found: dict[str, Any] = {}
     for key in ("id", "text", "split", "cluster", "language"):
-        name = key if columns is None else getattr(columns, key)
-        if name in rest:
+        name = _column(columns, key, rest)
+        if name is not None:
             found[key] = rest.pop(name)
     truth = dict(rest.pop("truth", None) or {}) if isinstance(rest.get("truth"), Mapping) else {}
     for outcome in domain.outcomes:
-        name = outcome.name if columns is None else columns.truth.get(outcome.name, outcome.name)
-        if name in rest:
+        name = _column(columns, outcome.name, rest)
+        if name is not None:
             truth[outcome.name] = rest.pop(name)
     groups = dict(rest.pop("groups", None) or {}) if isinstance(rest.get("groups"), Mapping) else {}
     for attribute in domain.attributes:
-        name = attribute.name if columns is None else columns.groups.get(attribute.name, attribute.name)
-        if name in rest:
+        name = _column(columns, attribute.name, rest)
+        if name is not None:
             groups[attribute.name] = rest.pop(name)
     return {**rest, **found, "truth": truth, "groups": groups}
+
+
+def _column(columns: Columns, key: str, row: Mapping[str, Any]) -> str | None:
+    return next((name for name in columns.of(key) if name in row), None)
 
 
 def _truth(domain: Domain, source: str, given: Mapping[str, Any]) -> dict[str, Value]:

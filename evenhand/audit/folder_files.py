@@ -32,9 +32,14 @@ class AttributeTable(Strict):
     title: Names = Field(default_factory=dict)
     groups: tuple[str, ...] = Field(min_length=2)
     unidentified: tuple[str, ...] = ()
+    omitted_in_print: tuple[str, ...] = ()
+    """Groups that a published table leaves out although they are compared; for tables in its layout alone."""
 
     @model_validator(mode="after")
     def _known(self) -> AttributeTable:
+        for group in self.omitted_in_print:
+            if group not in self.groups:
+                raise ValueError(f"omitted_in_print names '{group}', which is not among the groups")
         for group in self.unidentified:
             if group not in self.groups:
                 raise ValueError(f"unidentified names '{group}', which is not among the groups")
@@ -53,6 +58,30 @@ class Columns(Strict):
     """Outcome -> column; by default the outcome's name, or a key of the object `truth`."""
     groups: Mapping[str, str] = Field(default_factory=dict)
     """Attribute -> column; by default the attribute's name, or a key of the object `groups`."""
+    also: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    """What a case holds (text, id, the name of an outcome or an attribute) -> further names of its column."""
+
+    def of(self, key: str) -> tuple[str, ...]:
+        """The names that the column of a key may have, the usual one first."""
+        if key in ("id", "text", "split", "cluster", "language"):
+            usual: str = getattr(self, key)
+        else:
+            usual = self.truth.get(key) or self.groups.get(key) or key
+        return (usual, *self.also.get(key, ()))
+
+
+Rule = Literal["support", "union", "all"]
+"""Which classes a macro-F1 is the mean of: those true in the group, those true or predicted in it, or all."""
+
+
+class Scoring(Strict):
+    """`[scoring]`: how classifiers are scored in the groups design."""
+
+    rule: Rule = "support"
+    positive: Mapping[str, str] = Field(default_factory=dict)
+    """Outcome with two classes -> the favourable one. Of a yes_no outcome it is yes."""
+    minimum_n: int = Field(default=1, ge=1)
+    """Groups with fewer rows are shown and not compared."""
 
 
 class DomainFile(Strict):
@@ -68,6 +97,7 @@ class DomainFile(Strict):
     """By default one field for each outcome, called by its name."""
     attributes: tuple[AttributeTable, ...] = ()
     columns: Columns = Field(default_factory=Columns)
+    scoring: Scoring = Field(default_factory=Scoring)
     refusals: tuple[str, ...] = ()
     """Phrases by which an answer declines, beside those that are known."""
 
@@ -88,6 +118,13 @@ class DomainFile(Strict):
                 if name not in held:
                     raise ValueError(f"no answer field holds the outcome '{name}'")
         _fields_apart(self.answer)
+        by_name = {outcome.name: outcome for outcome in self.outcomes}
+        for name, favourable in self.scoring.positive.items():
+            classes = getattr(by_name.get(name), "classes", ())
+            if len(classes) != 2 or favourable not in [one.name for one in classes]:
+                raise ValueError(
+                    f"scoring.positive: '{favourable}' must be a class of '{name}', which must have two"
+                )
         if "groups" in self.designs and not self.attributes:
             raise ValueError("the groups design needs [[attributes]]: by what the cases are grouped")
         return self

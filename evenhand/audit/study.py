@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.audit import outcome_views
-from evenhand.audit.outcomes import Amount
+from evenhand.audit.folder_files import Scoring
+from evenhand.audit.outcomes import Amount, Classes
 from store.migrate import MigrationSet, applied, migrate, quoted, read
 
 if TYPE_CHECKING:
@@ -39,8 +40,13 @@ def describe(study: Study, domain: Domain) -> None:
     from store.sql import registered, transaction  # noqa: PLC0415
 
     migrate(study.connection, [migrations(domain)])
+    scoring = domain.scoring or Scoring()
     outcomes = [
         {
+            "none_class": outcome.none if isinstance(outcome, Classes) else None,
+            "positive_class": scoring.positive.get(outcome.name),
+            "rule": scoring.rule,
+            "minimum_n": scoring.minimum_n,
             "outcome": outcome.name,
             "kind": outcome.kind,
             "unit": outcome.unit if isinstance(outcome, Amount) else None,
@@ -77,6 +83,7 @@ def describe(study: Study, domain: Domain) -> None:
             "attribute": attribute.name,
             "group_name": group,
             "is_identified": group not in attribute.unidentified,
+            "is_printed": group not in attribute.omitted_in_print,
             "position": position,
         }
         for attribute in domain.attributes
