@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evenhand.cli.import_predictions import import_for_domain
 from evenhand.cli.options import console, db_option, json_option, open_study, print_json
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ Examples:
   evenhand import LLM-Fairness/results/t0/PHI4_t0 --documents documents.csv
   evenhand import LLM-Fairness/results --dry-run --map-out map.csv
   evenhand import LLM-Fairness/results --map map.csv
+  evenhand import predictions.jsonl --domain fairlex-cail --model my-classifier --seed 1
 """,
 )
 @click.argument("path", type=click.Path(path_type=Path))
@@ -46,6 +48,12 @@ Examples:
     "--map-out", type=click.Path(path_type=Path, dir_okay=False), help="Write the map that was inferred."
 )
 @click.option("--collection", help="Name of the collection. [default: the published one's]")
+@click.option(
+    "--domain",
+    help="PATH holds a classifier's predictions for a data set that `evenhand load` brought in: its domain.",
+)
+@click.option("--seed", type=int, help="With --domain: the seed of the classifier's training.")
+@click.option("--outcome", help="With --domain: what is predicted, where the domain has several outcomes.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done; store nothing.")
 @json_option
 def command(
@@ -56,6 +64,9 @@ def command(
     map_in: Path | None,
     map_out: Path | None,
     collection: str | None,
+    domain: str | None,
+    seed: int | None,
+    outcome: str | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -65,12 +76,37 @@ def command(
     overridden with --map. A file whose values belong to another label keeps both names. A broken file is
     reported with the place where it breaks, and the rest is imported. Importing twice adds nothing; of a file
     that was saved again with corrected true judgments, these are taken over. Exit code 1 if a file broke.
+
+    With --domain, PATH is a file (.jsonl, .jsonl.gz, .parquet or .csv) of predictions for the test split of
+    a loaded data set: each line has `row` (the line of the test file, from 0) or `id`, and `prediction` (or
+    `predictions`, a list) as names or codes. Rows without a line, and answers that name no class, are
+    counted.
     """
     from evenhand.domains.judifair.importer import import_published  # noqa: PLC0415
     from store.errors import BadInput  # noqa: PLC0415
 
     if not path.exists():
         raise BadInput(f"There is nothing at {path}.", hint="Give a file or folder of predictions.")
+    if domain is not None:
+        for name, given in (("--documents", documents), ("--map", map_in), ("--map-out", map_out)):
+            if given is not None:
+                raise BadInput(f"{name} does not go with --domain.", hint="Leave it out.")
+        if dry_run:
+            raise BadInput("--dry-run does not go with --domain.", hint="Leave it out.")
+        import_for_domain(
+            path,
+            db,
+            domain=domain,
+            model=model,
+            seed=seed,
+            outcome=outcome,
+            collection=collection,
+            as_json=as_json,
+        )
+        return
+    for name, unused in (("--seed", seed), ("--outcome", outcome)):
+        if unused is not None:
+            raise BadInput(f"{name} needs --domain.", hint="Name the domain of the loaded data set.")
     named: dict[str, Any] = {} if collection is None else {"collection": collection}
     # A dry run leaves nothing behind, not even an empty study.
     where = Path(":memory:") if dry_run and not db.exists() else db

@@ -20,6 +20,7 @@ from evenhand.version import __version__
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "The whole pipeline in one command: build, run, analyze, report."),
     "build": ("build", "Write counterfactual queries into a study."),
+    "load": ("load", "Load a data set with true answers and groups."),
     "import": ("import_published", "Add published predictions to a study."),
     "check": ("check", "List the defects of a data set, with counts and examples."),
     "labels": ("labels", "List the labels: names, values, reference."),
@@ -87,6 +88,7 @@ WORKING = frozenset(
     {
         "demo",
         "build",
+        "load",
         "import",
         "run",
         "merge",

@@ -4,4 +4,16 @@ They print nothing, install no signal handlers, give progress as events, and rai
 `store.errors`.
 """
 
-__all__ = ["analysis", "domains", "engines", "events", "queries", "reports", "runs", "studies"]
+__all__ = [
+    "analysis",
+    "domains",
+    "engines",
+    "events",
+    "group_analysis",
+    "import_predictions",
+    "load",
+    "queries",
+    "reports",
+    "runs",
+    "studies",
+]
