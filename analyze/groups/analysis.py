@@ -11,6 +11,7 @@ import numpy as np
 
 from analyze.groups import rows
 from analyze.groups.attribute_rows import AttributeRows, attribute_rows
+from analyze.groups.confusion import confusion_rows
 from analyze.groups.counts import group_sums, panel
 from analyze.groups.cross_attribute import crossed
 from analyze.groups.data import Answer, GroupData, Variant
@@ -32,6 +33,7 @@ class GroupAnalysis:
     gaps: tuple[rows.Gap, ...]
     rates: tuple[rows.GroupRates, ...]
     class_scores: tuple[rows.ClassScore, ...]
+    confusion: tuple[rows.Confusion, ...]
     worst_classes: tuple[rows.WorstClass, ...]
     seed_noise: tuple[rows.SeedNoise, ...]
     cross_scores: tuple[rows.CrossScore, ...]
@@ -80,6 +82,7 @@ def analyze(
         gaps=tuple(found.gaps),
         rates=tuple(found.rates),
         class_scores=tuple(found.class_scores),
+        confusion=tuple(confusion_rows(data)),
         worst_classes=tuple(found.worst_classes),
         seed_noise=tuple(found.seed_noise),
         cross_scores=tuple(crosses),

@@ -185,6 +185,21 @@ class ClassScore:
 
 
 @dataclass(frozen=True, slots=True)
+class Confusion:
+    """How many rows of a group have one true class and one answer."""
+
+    collection: str
+    model: str
+    seed: int | None
+    attribute: str
+    group_name: str
+    true_class: str
+    predicted_class: str | None
+    """None: no valid answer."""
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class WorstClass:
     """How much of a group is the class that the model gets wrong most."""
 

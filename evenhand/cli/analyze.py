@@ -67,10 +67,16 @@ def command(
     the results replace earlier ones in `estimates`, `label_metrics` and `model_metrics`, which
     `evenhand sql` reads. What cannot be estimated gets a row with a note. Earlier results that cannot be
     computed anew are never removed: an analysis that would lose them refuses, and changes nothing.
+
+    Data sets with groups (`evenhand load`) are analysed too: scores, disparities, drift and tests go into
+    `group_scores`, `group_disparities` and the other tables that begin with `group_`, into `worst_class` and
+    `cross_attribute`.
     """
     from analyze.report import print_summary, summary_json  # noqa: PLC0415
+    from evenhand.cli.groups import groups_json, print_groups  # noqa: PLC0415
     from evenhand.services.analysis import analyze_study  # noqa: PLC0415
     from evenhand.services.events import Event, Notice  # noqa: PLC0415
+    from evenhand.services.group_analysis import analyze_groups, designs_of  # noqa: PLC0415
     from evenhand.services.reports import specifications as of_domains  # noqa: PLC0415
 
     def hear(event: Event) -> None:
@@ -78,6 +84,15 @@ def command(
             sentence(console(stderr=True), event.text)
 
     with open_study(db) as study:
+        with_groups, with_effects = designs_of(study)
+        if with_groups:
+            analyze_groups(study, domain, models=split_list(models), reread=recode, on_event=hear)
+            if not with_effects:
+                if as_json:
+                    print_json(groups_json(study))
+                else:
+                    print_groups(study)
+                return
         analyze_study(
             study,
             domain,
@@ -92,8 +107,11 @@ def command(
         every = of_domains(study, domain, specifications)
         if as_json:
             found = [summary_json(study, specs) for specs in every]
-            print_json(found[0] if len(found) == 1 else {"outcomes": found})
+            document = found[0] if len(found) == 1 else {"outcomes": found}
+            print_json({**document, "groups": groups_json(study)} if with_groups else document)
         else:
+            if with_groups:
+                print_groups(study)
             for specs in every:
                 if len(every) > 1:
                     console().rule(f"Outcome: {specs.outcome}", align="left")

@@ -2,58 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyze.groups import Settings
-from analyze.groups.stored import GroupRun, has_groups, run
-from evenhand.audit import find, read
-from store.errors import BadInput
-from store.migrate import quoted
+from evenhand.services import domains
+from evenhand.services.events import Listener, Notice, Progress, Stage, silent
 
 if TYPE_CHECKING:
-    from evenhand.audit import Domain
+    from analyze.groups import Settings
+    from analyze.groups.stored import GroupRun
     from store import Study
 
-__all__ = ["analyze_groups", "has_groups"]
+
+def designs_of(study: Study) -> tuple[bool, bool]:
+    """Whether a study has cases with groups, and whether it has counterfactual queries, or nothing yet."""
+    rows = study.connection.execute(
+        "SELECT count(*) FILTER (label IS NULL AND retired_at IS NULL), count(*) FILTER (label IS NOT NULL) "
+        "FROM queries"
+    ).fetchall()
+    as_they_are, varied = rows[0]
+    return bool(as_they_are), bool(varied) or not as_they_are
 
 
 def analyze_groups(
     study: Study,
+    domain: str | Path | None = None,
     *,
-    domains: Sequence[Domain] = (),
     models: Sequence[str] | None = None,
     settings: Settings | None = None,
-    recode: bool = False,
-    progress: Callable[[str], None] | None = None,
+    reread: bool = False,
+    on_event: Listener = silent,
 ) -> GroupRun:
     """Read what is not read yet, then analyse every collection whose cases have groups.
 
     Args:
-        study: an open study. domains: those that are folders, where answers of theirs are still to be read.
-        models: only these. settings: draws. recode: read every answer again.
-        progress: told what is worked on.
+        study: an open study.
+        domain: read the answers of this one alone; the collections of all domains are analysed.
+        models: only these.
+        settings: draws.
+        reread: read every answer again.
+        on_event: hears of stages, progress and notices.
 
     Raises:
-        BadInput: answers of a domain are not read, and the domain is not known here; a model has no answers.
+        BadInput: an unknown domain; a model without answers.
         RunFailed: stored values are none of the domain's.
     """
-    given = {domain.name: domain for domain in domains}
-    for name in _domains_of_groups(study):
-        domain = given.get(name)
-        if domain is None:
-            try:
-                domain = find(name)
-            except BadInput:
-                domain = None
-        if domain is not None:
-            read(study, domain, rebuild=recode)
-        elif unread := _unread(study, name):
-            raise BadInput(
-                f"{unread:,} answers of the domain '{name}' are not read yet, and it is not known here.",
-                hint="Name its folder: evenhand analyze --domain FOLDER.",
+    from analyze.groups.stored import run  # noqa: PLC0415  (a heavy room)
+
+    wanted = set(_domains_of_groups(study))
+    for audit in domains.of_study(study, domain):
+        if audit.name in wanted:
+            on_event(Stage("read", audit.name))
+            audit.read(
+                study,
+                audit.codings[:1],
+                rebuild=reread,
+                on_batch=lambda done: on_event(Progress("read", done)),
             )
-    return run(study.connection, models=models, settings=settings, progress=progress)
+    done = run(study.connection, models=models, settings=settings, progress=lambda what: on_event(Stage("groups", what)))
+    notices = [
+        *done.notices,
+        *(
+            f"Removed: the group results of {model}, as none of its answers counts any more. `evenhand runs` "
+            "lists runs that were set aside."
+            for model in done.removed
+        ),
+    ]
+    for text in notices:
+        on_event(Notice(text))
+    return done
 
 
 def _domains_of_groups(study: Study) -> list[str]:
@@ -62,14 +80,3 @@ def _domains_of_groups(study: Study) -> list[str]:
         "(SELECT collection FROM queries WHERE label IS NULL AND retired_at IS NULL) ORDER BY domain"
     ).fetchall()
     return [row[0] for row in rows]
-
-
-def _unread(study: Study, domain: str) -> int:
-    """The answers of a domain that have no reading."""
-    schema = quoted(domain.replace("-", "_"))
-    row = study.connection.execute(
-        "SELECT count(*) FROM predictions JOIN queries USING (query_id) JOIN collections USING (collection) "
-        f"WHERE domain = ? AND prediction_id NOT IN (SELECT prediction_id FROM {schema}.readings)",
-        [domain],
-    ).fetchall()
-    return int(row[0][0])
