@@ -60,7 +60,12 @@ def analyze_groups(
                 rebuild=reread,
                 on_batch=lambda done: on_event(Progress("read", done)),
             )
-    done = run(study.connection, models=models, settings=settings, progress=lambda what: on_event(Stage("groups", what)))
+    done = run(
+        study.connection,
+        models=models,
+        settings=settings,
+        progress=lambda what: on_event(Stage("groups", what)),
+    )
     notices = [
         *done.notices,
         *(

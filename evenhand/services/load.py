@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import store
-from evenhand.audit import BASE_ARM
+from evenhand.audit import BASE_ARM, stored
 from evenhand.audit import study as tables
 from evenhand.audit.cases import Case
 from evenhand.audit.data_sets import TEST, Tally, find
@@ -85,6 +85,7 @@ def load_data_set(
     hashes = {split or "all": _hash(files) for split, files in data.files.items()}
     _refuse_other_data(study, name, hashes)
     tables.describe(study, domain)
+    stored.keep(study, domain)
     store.add_collection(study, name, kind="own", description=domain.description, domain=domain.name)
     run = start_run(study, "import", {"collection": name, "domain": domain.name, "files": hashes})
     try:
