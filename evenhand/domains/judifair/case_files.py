@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
 from evenhand.domains.judifair import catalogue, file_kinds, triggers, wording
 from evenhand.domains.judifair.case import PENALTIES, WITH_MONTHS, WITHOUT_TERM, Case, Override, Truth
 from evenhand.domains.judifair.catalogue import Label
@@ -27,42 +29,56 @@ CASES_FOLDER = Path(__file__).parent / "cases"
 _CHAPTERS = ("property", "person", "order")
 _SHOWN = 20
 
-KEYS: Mapping[str, type | tuple[type, ...]] = {
-    "id": str,
-    "facts": str,
-    "hearing": str,
-    "defendant": str,
-    "victim": str,
-    "victim_died": bool,
-    "case_number": str,
-    "year": int,
-    "truth": dict,
-    "not_applicable": dict,
-    "triggers": dict,
-}
-"""The keys of a case and what they hold."""
 
-_REQUIRED = ("id", "facts", "defendant")
-_TRUTH_KEYS: Mapping[str, type | tuple[type, ...]] = {
-    "charge": str,
-    "guilty": bool,
-    "penalty": str,
-    "months": (int, float),
-    "penalty_text": str,
-}
-_TRIGGER_KEYS: Mapping[str, type | tuple[type, ...]] = {
-    "slot": str,
-    "frame": str,
-    "values": dict,
-    "placebo": str,
-    "same_fact": str,
-}
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class CaseTable(_Table):
+    """A case as a file has it: its keys, and what they hold."""
+
+    id: str
+    facts: str
+    hearing: str = ""
+    defendant: str
+    victim: str = ""
+    victim_died: bool = False
+    case_number: str = ""
+    year: int = 0
+    truth: dict[str, Any] = Field(default_factory=dict)
+    not_applicable: dict[str, Any] = Field(default_factory=dict)
+    triggers: dict[str, Any] = Field(default_factory=dict)
+
+
+class TruthTable(_Table):
+    """The judgment that was given."""
+
+    charge: str
+    guilty: bool
+    penalty: str
+    months: int | float = 0
+    penalty_text: str = ""
+
+
+class TriggerTable(_Table):
+    """What a case says differently about a label."""
+
+    slot: str = ""
+    frame: str = ""
+    values: dict[str, Any] = Field(default_factory=dict)
+    placebo: str = ""
+    same_fact: str = ""
+
+
+KEYS = tuple(CaseTable.model_fields)
+"""The keys of a case."""
 _NAMES = {
-    str: "a text",
-    bool: "true or false",
-    int: "a whole number",
-    dict: "a table",
-    (int, float): "a number",
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "dict_type": "a table",
 }
 LONGEST = 20_000
 """Characters of the facts or the hearing, far above what a court finds in an ordinary case: more is a whole
@@ -210,7 +226,7 @@ def _case(
     place: _Place, row: Mapping[str, Any], labels: Sequence[Label], known: Sequence[Label]
 ) -> Case | None:
     """The case of a row, or None after noting why there is none."""
-    _check_keys(place, "", row, KEYS, _REQUIRED)
+    _check_keys(place, "", row, CaseTable)
     if place.problems:
         return None
     if not _ID.fullmatch(row["id"]):
@@ -261,29 +277,33 @@ def _case(
     return None if place.problems else case
 
 
-def _check_keys(
-    place: _Place,
-    prefix: str,
-    row: Mapping[str, Any],
-    keys: Mapping[str, type | tuple[type, ...]],
-    required: Sequence[str],
-) -> None:
-    for key in required:
-        if key not in row:
-            place.wrong(prefix + key, "is missing", "Every case needs it.")
-    for key, value in row.items():
-        if key not in keys:
-            place.wrong(prefix + key, "is not known", f"Known are {', '.join(keys)}.")
-        # bool is an int to Python, and true is no year.
-        elif not isinstance(value, keys[key]) or (isinstance(value, bool) and keys[key] is not bool):
-            place.wrong(
-                prefix + key, f"is {json.dumps(value, ensure_ascii=False)}", f"Write {_NAMES[keys[key]]}."
-            )
+def _check_keys(place: _Place, prefix: str, row: Mapping[str, Any], table: type[BaseModel]) -> None:
+    """Note what a table has too much or too little, and what is of another kind."""
+    try:
+        table.model_validate(dict(row))
+    except ValidationError as error:
+        told: set[str] = set()
+        for mistake in error.errors(include_url=False):
+            key = str(mistake["loc"][0])
+            if key in told:  # of a number: no whole one, and no other
+                continue
+            told.add(key)
+            if mistake["type"] == "missing":
+                place.wrong(prefix + key, "is missing", "Every case needs it.")
+            elif mistake["type"] == "extra_forbidden":
+                place.wrong(prefix + key, "is not known", f"Known are {', '.join(table.model_fields)}.")
+            else:
+                of = "a number" if len(mistake["loc"]) > 1 else _NAMES.get(mistake["type"], "another value")
+                place.wrong(
+                    prefix + key,
+                    f"is {json.dumps(row[key], ensure_ascii=False, default=str)}",
+                    f"Write {of}.",
+                )
 
 
 def _truth(place: _Place, row: Mapping[str, Any]) -> Truth | None:
     before = len(place.problems)
-    _check_keys(place, "truth.", row, _TRUTH_KEYS, ("charge", "guilty", "penalty"))
+    _check_keys(place, "truth.", row, TruthTable)
     if len(place.problems) > before:
         return None
     penalty, months = row["penalty"], row.get("months")
@@ -329,10 +349,10 @@ def _overrides(place: _Place, names: Mapping[str, Label], row: Mapping[str, Any]
             place.wrong(key, "is no label", "`evenhand labels` lists the labels.")
             continue
         if not isinstance(entry, dict):
-            place.wrong(key, "is not a table", f"Known keys are {', '.join(_TRIGGER_KEYS)}.")
+            place.wrong(key, "is not a table", f"Known keys are {', '.join(TriggerTable.model_fields)}.")
             continue
         before = len(place.problems)
-        _check_keys(place, f"{key}.", entry, _TRIGGER_KEYS, ())
+        _check_keys(place, f"{key}.", entry, TriggerTable)
         for value, words in entry.get("values", {}).items():
             if value not in {known.zh for known in label.values}:
                 known = "、".join(known.zh for known in label.values)
