@@ -38,7 +38,7 @@ def equivalence_p(effect: float, se: float, df: float, margin: float) -> float:
     return float(max(above, below))
 
 
-def verdict(p: float, equivalence: float) -> str:
+def conclusion(p: float, equivalence: float) -> str:
     """What a test of no effect and one of equivalence say together, at 5%."""
     return {
         (True, True): SMALL_DIFFERENCE,
@@ -62,7 +62,7 @@ def bound_on_effect(differences: Floats, largest: float) -> float:
     return share * largest
 
 
-def verdict_of_few(p: float, bound: float, margin: float) -> str:
+def conclusion_of_few(p: float, bound: float, margin: float) -> str:
     """What can be said where few documents change: `bound` is the largest effect that they allow."""
     return {
         (True, True): SMALL_DIFFERENCE,
@@ -73,7 +73,7 @@ def verdict_of_few(p: float, bound: float, margin: float) -> str:
 
 
 def with_correction(found: str | None, holds: bool) -> str | None:
-    """The verdict once it is known whether the difference holds among all that was tested."""
+    """The conclusion once it is known whether the difference holds among all that was tested."""
     return f"{found}{ALONE}" if found in (DIFFERENT, SMALL_DIFFERENCE) and not holds else found
 
 

@@ -44,7 +44,7 @@ class ValueTest:
     per_cent_high: float | None = None
     margin: float | None = None
     equivalence_p: float | None = None
-    verdict: str | None = None
+    conclusion: str | None = None
     detectable: float | None = None
     detectable_share: float | None = None
     note: str | None = None

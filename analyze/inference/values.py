@@ -19,8 +19,8 @@ from analyze.inference.equivalence import (
     bound_on_effect,
     detectable,
     equivalence_p,
-    verdict,
-    verdict_of_few,
+    conclusion,
+    conclusion_of_few,
     with_correction,
 )
 from analyze.inference.flips import Flipped
@@ -121,7 +121,7 @@ def _tested(
             row,
             effect=0.0,
             share_bound=_bound(value.difference),
-            verdict=NO_CHANGE,
+            conclusion=NO_CHANGE,
             note=_note(NO_VARIATION, row.note),
         )
     se, df = float(np.sqrt(value.variance)), float(value.documents - 1)
@@ -148,7 +148,7 @@ def _tested(
 
 
 def _judged(row: ValueTest, scores: LabelScores, value: ValueScores, largest: float) -> ValueTest:
-    """The row with its verdict on equivalence; `largest` is the label's largest move.
+    """The row with its conclusion on equivalence; `largest` is the label's largest move.
 
     The margin is in the outcome's unit, so of a dose the effect over the range of doses is held against it.
     Where the cluster p is flagged so is the interval, and what it would say of equivalence is left out.
@@ -157,14 +157,14 @@ def _judged(row: ValueTest, scores: LabelScores, value: ValueScores, largest: fl
         return row
     if row.few_changers is not None:
         bound = bound_on_effect(value.difference, largest)
-        return replace(row, verdict=verdict_of_few(row.leading_p, bound, row.margin))
+        return replace(row, conclusion=conclusion_of_few(row.leading_p, bound, row.margin))
     x = scores.sample.x
     over = float(x.max() - x.min()) if scores.rows.design.continuous else 1.0
     if row.se is None or row.df is None:  # all documents move alike
         equal = float(abs(row.effect) * over >= row.margin)
     else:
         equal = equivalence_p(row.effect * over, row.se * over, row.df, row.margin)
-    return replace(row, equivalence_p=equal, verdict=verdict(row.leading_p, equal))
+    return replace(row, equivalence_p=equal, conclusion=conclusion(row.leading_p, equal))
 
 
 def _without_scores(rows: LabelRows, sample: Sample, j: int, name: str) -> ValueTest:
@@ -185,7 +185,7 @@ def _without_scores(rows: LabelRows, sample: Sample, j: int, name: str) -> Value
         effect=0.0,
         reference_mean=_reference_mean(rows, sample),
         share_bound=_bound(compared),
-        verdict=NO_CHANGE,
+        conclusion=NO_CHANGE,
         note=_note(NO_VARIATION, row.note),
     )
 
@@ -229,13 +229,13 @@ def within_rejected(tests: Sequence[ValueTest], rejected: bool) -> list[ValueTes
     A difference that is not found so is said to be one taken alone.
     """
     if not rejected:
-        return [replace(test, verdict=with_correction(test.verdict, False)) for test in tests]
+        return [replace(test, conclusion=with_correction(test.conclusion, False)) for test in tests]
     at = [i for i, test in enumerate(tests) if test.flip_p is not None]
     adjusted = holm(np.array([tests[i].flip_p for i in at], dtype=np.float64))
     found = list(tests)
     for i, p in zip(at, adjusted, strict=True):
         holds = bool(p < LEVEL)
-        found[i] = replace(found[i], holm_p=float(p), verdict=with_correction(found[i].verdict, holds))
+        found[i] = replace(found[i], holm_p=float(p), conclusion=with_correction(found[i].conclusion, holds))
     return found
 
 

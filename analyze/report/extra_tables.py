@@ -97,7 +97,7 @@ def declared() -> tuple[Further, ...]:
 def read(connection: duckdb.DuckDBPyConnection, texts: Texts, outcome: str) -> dict[str, tuple[Row, ...]]:
     """An outcome's rows of every declared table that the study has, by the table's name in the report.
 
-    Notes and verdicts are in the domain's words.
+    Notes and conclusions are in the domain's words.
     """
     present = {
         name
@@ -129,9 +129,9 @@ def read(connection: duckdb.DuckDBPyConnection, texts: Texts, outcome: str) -> d
 def with_kinds(
     found: Mapping[str, tuple[Row, ...]], audits: Sequence[Audit], unit: str
 ) -> dict[str, tuple[Row, ...]]:
-    """The tables with verdicts that do not say "no change" of a value under which the kind of answer changes.
+    """The tables with conclusions that do not say "no change" of a value under which the kind of answer changes.
 
-    A verdict is on the amount alone; an acquittal in the place of a fine leaves that where it is.
+    A conclusion is on the amount alone; an acquittal in the place of a fine leaves that where it is.
     """
     changed = {
         (*audit.answers, reading.coding, row.label, row.value): row.n_changed
@@ -143,8 +143,8 @@ def with_kinds(
     key = (*_KEYS[AUDIT], "label", "value")
     return {
         name: tuple(
-            {**row, "verdict": f"on {unit} alone: {row['verdict']}; the kind of answer changes"}
-            if row.get("verdict") and tuple(row[part] for part in key) in changed
+            {**row, "conclusion": f"on {unit} alone: {row['conclusion']}; the kind of answer changes"}
+            if row.get("conclusion") and tuple(row[part] for part in key) in changed
             else row
             for row in rows
         )

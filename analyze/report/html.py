@@ -237,10 +237,10 @@ def compared_rows(results: Results, audit: Audit) -> list[tuple[ValueRow | None,
         one, two = first.get(key), second.get(key)
         p = [None if row is None or (e := row[primary]) is None else e.p for row in (one, two)]
         below = [x is not None and x < 0.05 for x in p]
-        verdict = (
+        conclusion = (
             "both" if all(below) else "neither" if not any(below) else f"{names[below.index(True)]} only"
         )
-        found.append((one, two, verdict))
+        found.append((one, two, conclusion))
     return found
 
 

@@ -63,7 +63,7 @@ class Line:
 class Minute:
     """The first screen of a model under a coding."""
 
-    verdict: Markup
+    conclusion: Markup
     confirmed: tuple[Line, ...]
     tested: tuple[Markup, ...]
     missing: tuple[Markup, ...]
@@ -75,7 +75,7 @@ class Minute:
         """All of it in order."""
         lines = [part for line in self.confirmed for part in (line.said, *line.carried)]
         rest = [*self.tested, *self.missing, self.smallest, *([self.count] if self.count else [])]
-        return (self.verdict, *lines, *(sentence for sentence in rest if sentence))
+        return (self.conclusion, *lines, *(sentence for sentence in rest if sentence))
 
     def plain(self) -> tuple[str, ...]:
         """The same as text."""
@@ -87,7 +87,7 @@ def of(results: Results, audit: Audit, reading: Reading) -> Minute:
     found = conclusions.of(reading)
     writer = _Writer(results, audit, reading, found)
     return Minute(
-        verdict=writer.verdict(),
+        conclusion=writer.conclusion(),
         confirmed=tuple(writer.lines()),
         tested=tuple(writer.tested()),
         missing=tuple(writer.missing()),
@@ -124,13 +124,13 @@ class _Writer:
     def pending(self) -> int:
         return self.audit.pending
 
-    # ---- the verdict
+    # ---- the conclusion
 
-    def verdict(self) -> Markup:
+    def conclusion(self) -> Markup:
         """What it comes to, in one or two sentences, and that it is not all asked yet where it is not."""
-        return self._verdict() + so_far(self.pending)
+        return self._conclusion() + so_far(self.pending)
 
-    def _verdict(self) -> Markup:
+    def _conclusion(self) -> Markup:
         found, texts = self.found, self.results.texts
         if not found.labels:
             return Markup(
@@ -521,7 +521,7 @@ _UNANSWERED = {
 
 
 def so_far(pending: int) -> Markup:
-    """What follows a verdict while queries are pending."""
+    """What follows a conclusion while queries are pending."""
     if not pending:
         return Markup("")
     return Markup(" So far: {} not been asked yet.").format(

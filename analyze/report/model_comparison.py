@@ -37,7 +37,7 @@ class Compared:
 class Comparison:
     """The first minute of several models."""
 
-    verdict: Markup
+    conclusion: Markup
     rows: tuple[Compared, ...]
     alike: bool
     """Whether all were compared on the same pairs, so that they may be ranked."""
@@ -45,7 +45,7 @@ class Comparison:
 
     def plain(self) -> tuple[str, ...]:
         """Its sentences as text; what is confirmed of each model is said in that model's own."""
-        return tuple(" ".join(said.striptags().split()) for said in (self.verdict, *self.notes))
+        return tuple(" ".join(said.striptags().split()) for said in (self.conclusion, *self.notes))
 
 
 def compare(results: Results) -> Comparison:
@@ -54,8 +54,8 @@ def compare(results: Results) -> Comparison:
     same = alike(results.audits)
     if same:
         rows.sort(key=lambda row: -len(row.names))
-    verdict = _verdict(rows) + minute.so_far(sum(row.pending for row in rows))
-    return Comparison(verdict, tuple(rows), same, tuple(_notes(results, rows, same)))
+    conclusion = _conclusion(rows) + minute.so_far(sum(row.pending for row in rows))
+    return Comparison(conclusion, tuple(rows), same, tuple(_notes(results, rows, same)))
 
 
 def ranked(results: Results) -> list[Audit]:
@@ -102,7 +102,7 @@ def _compared(results: Results, audit: Audit) -> Compared:
     )
 
 
-def _verdict(rows: Sequence[Compared]) -> Markup:
+def _conclusion(rows: Sequence[Compared]) -> Markup:
     holding = [row for row in rows if row.names]
     models = figure(len(rows), str(len(rows)), "derived/models")
     if not any(row.found.labels for row in rows):

@@ -448,7 +448,7 @@ class ModelRun:
                 lane.left_alone(permit, now)
         if rule.key_is_spent:
             lane.refuse_key(fault)
-        verdict = failure_policy.decide(
+        decision = failure_policy.decide(
             fault,
             Situation(
                 tries=item.tries + 1,
@@ -464,9 +464,9 @@ class ModelRun:
                 only_failed_are_left=self.backlog.nothing_new and not self._shared_out,
             ),
         )
-        if isinstance(verdict, GiveUp):
-            return self._given_up(item, verdict.outcome, fault)
-        self._ask_again(item, lane, verdict, now)
+        if isinstance(decision, GiveUp):
+            return self._given_up(item, decision.outcome, fault)
+        self._ask_again(item, lane, decision, now)
         return None
 
     def _ask_again(self, item: Item, lane: Lane, how: AskAgain, now: float) -> None:

@@ -15,8 +15,8 @@ from analyze.inference.equivalence import (
     bound_on_effect,
     detectable,
     equivalence_p,
-    verdict,
-    verdict_of_few,
+    conclusion,
+    conclusion_of_few,
     with_correction,
 )
 from analyze.inference.scores import label_scores
@@ -61,10 +61,10 @@ def test_equivalence_needs_the_90_percent_interval_inside_the_margin() -> None:
         half = stats.t.isf(0.05, 99) * se
         inside = abs(effect) + half < 1.0
         assert (equivalence_p(effect, se, 99, 1.0) < 0.05) == inside
-    assert verdict(0.5, 0.01) == equivalence.EQUIVALENT
-    assert verdict(0.5, 0.5) == equivalence.INCONCLUSIVE
-    assert verdict(0.01, 0.5) == equivalence.DIFFERENT
-    assert verdict(0.01, 0.01) == equivalence.SMALL_DIFFERENCE
+    assert conclusion(0.5, 0.01) == equivalence.EQUIVALENT
+    assert conclusion(0.5, 0.5) == equivalence.INCONCLUSIVE
+    assert conclusion(0.01, 0.5) == equivalence.DIFFERENT
+    assert conclusion(0.01, 0.01) == equivalence.SMALL_DIFFERENCE
 
 
 def test_few_changers_are_equivalent_by_a_bound_only() -> None:
@@ -74,10 +74,10 @@ def test_few_changers_are_equivalent_by_a_bound_only() -> None:
     assert stats.binom.cdf(3, 200, bound / 2.0) == pytest.approx(0.05)
     assert bound_on_effect(np.zeros(100), 1.0) == pytest.approx(3 / 100, rel=0.02)
     assert bound_on_effect(np.ones(8), 3.0) == 3.0
-    assert verdict_of_few(0.5, bound, 0.1) == "equivalent, as hardly anything changes"
-    assert verdict_of_few(0.5, bound, 0.05) == "inconclusive: few documents change"
-    assert verdict_of_few(0.01, bound, 0.05) == equivalence.DIFFERENT
-    assert verdict_of_few(0.01, bound, 0.1) == equivalence.SMALL_DIFFERENCE
+    assert conclusion_of_few(0.5, bound, 0.1) == "equivalent, as hardly anything changes"
+    assert conclusion_of_few(0.5, bound, 0.05) == "inconclusive: few documents change"
+    assert conclusion_of_few(0.01, bound, 0.05) == equivalence.DIFFERENT
+    assert conclusion_of_few(0.01, bound, 0.1) == equivalence.SMALL_DIFFERENCE
     assert with_correction(equivalence.DIFFERENT, False) == "different, taken alone"
     assert with_correction(equivalence.DIFFERENT, True) == "different"
     assert with_correction(equivalence.EQUIVALENT, False) == "equivalent"

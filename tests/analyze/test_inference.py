@@ -81,7 +81,7 @@ def test_values_labels_and_counts(tmp_path: Path) -> None:
     assert plastic["leading"] == "cluster"
     assert plastic["holm_p"] == pytest.approx(2 / 5_000)
     assert paper["flip_p"] > 0.01
-    assert paper["verdict"] == "equivalent"
+    assert paper["conclusion"] == "equivalent"
     assert 0 < paper["detectable"] < 1
     assert paper["detectable_share"] < 0.5
     assert loud["documents"] == 108
@@ -114,7 +114,7 @@ def test_nothing_changes_is_bounded_and_not_tested(tmp_path: Path) -> None:
         still = value[key]
         assert (still["effect"], still["flip_p"], still["cluster_p"]) == (0.0, None, None)
         assert still["share_bound"] == pytest.approx(0.05)
-        assert still["verdict"] == "no change seen"
+        assert still["conclusion"] == "no change seen"
         assert still["note"].startswith("no variation")
     assert value["glass", "paper"]["flip_p"] < 0.01
 
@@ -216,14 +216,14 @@ def test_verdicts_on_equivalence_claim_no_more_than_the_design_gives(tmp_path: P
     assert plastic["equivalence_p"] is None
     share = stats.beta.ppf(0.95, 5, 296)
     assert share * 3 <= plastic["margin"]
-    assert plastic["verdict"] == "equivalent, as hardly anything changes"
+    assert plastic["conclusion"] == "equivalent, as hardly anything changes"
     assert loud["few_changers"] is None
     p = loud["leading_p"]
-    assert loud["verdict"] == ("different, within the margin, taken alone" if p < 0.05 else "equivalent")
+    assert loud["conclusion"] == ("different, within the margin, taken alone" if p < 0.05 else "equivalent")
     # 0.2 a unit is within the margin of about 0.5, and 0.8 over the range of doses is not.
     (price,) = (row for key, row in found.items() if key[0] == "price")
     assert price["effect"] == pytest.approx(0.2, abs=0.01)
-    assert (price["verdict"], price["equivalence_p"]) == ("different", pytest.approx(1.0))
+    assert (price["conclusion"], price["equivalence_p"]) == ("different", pytest.approx(1.0))
 
 
 def test_several_models_are_one_family_with_common_signs(tmp_path: Path) -> None:
@@ -476,7 +476,7 @@ def test_small_and_regular_samples_do_not_break_anything(tmp_path: Path) -> None
             for repeat in range(2):
                 repeats.taste("music", value, f"w{i}", 10.0 + repeat, repeat=repeat)
     (row,) = rows(analysed(repeats, tmp_path), "value_tests")
-    assert (row["effect"], row["verdict"]) == (0.0, "no change seen")
+    assert (row["effect"], row["conclusion"]) == (0.0, "no change seen")
 
 
 def test_a_value_under_which_every_answer_is_zero_has_no_per_cent(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ TESTED = (
     "documents",
     "effective_changers",
     "per_cent",
-    "verdict",
+    "conclusion",
 )
 
 
