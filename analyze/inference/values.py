@@ -17,10 +17,10 @@ from analyze.inference.effects import bound_on_share, per_cent, sign_test
 from analyze.inference.equivalence import (
     LEVEL,
     bound_on_effect,
-    detectable,
-    equivalence_p,
     conclusion,
     conclusion_of_few,
+    detectable,
+    equivalence_p,
     with_correction,
 )
 from analyze.inference.flips import Flipped

@@ -129,7 +129,7 @@ def read(connection: duckdb.DuckDBPyConnection, texts: Texts, outcome: str) -> d
 def with_kinds(
     found: Mapping[str, tuple[Row, ...]], audits: Sequence[Audit], unit: str
 ) -> dict[str, tuple[Row, ...]]:
-    """The tables with conclusions that do not say "no change" of a value under which the kind of answer changes.
+    """The tables, whose conclusions do not say "no change" of a value under which the kind of answer changes.
 
     A conclusion is on the amount alone; an acquittal in the place of a fine leaves that where it is.
     """

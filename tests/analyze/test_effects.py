@@ -13,10 +13,10 @@ from analyze.inference import equivalence
 from analyze.inference.effects import bound_on_share, per_cent, sign_test
 from analyze.inference.equivalence import (
     bound_on_effect,
-    detectable,
-    equivalence_p,
     conclusion,
     conclusion_of_few,
+    detectable,
+    equivalence_p,
     with_correction,
 )
 from analyze.inference.scores import label_scores
