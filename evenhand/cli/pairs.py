@@ -13,21 +13,22 @@ from evenhand.cli.options import (
     db_option,
     domain_option,
     json_option,
-    only_judifair,
     print_json,
     read_study,
     specifications_option,
-    specifications_path,
 )
 from evenhand.cli.output import printable
 from evenhand.cli.selection import arms_of
 from evenhand.cli.show import print_answer
+from store.errors import BadInput
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from analyze.counterfactual.frame import Cell
     from analyze.counterfactual.pairs import Pair, Side, Which
+    from analyze.specification import Specifications
+    from evenhand.audit.protocol import Audit
     from evenhand.domains.judifair.catalogue import Label, Value
 
 
@@ -54,10 +55,8 @@ Examples:
 @click.option(
     "--refused", "which", flag_value="declined", help="Only pairs with an answer that the model declined."
 )
-@click.option(
-    "--coding", type=click.Choice(["corrected", "published"]), default="corrected", show_default=True,
-    help="How the answers are read.",
-)  # fmt: skip
+@click.option("--coding", help="How the answers are read. [default: the domain's first coding]")
+@click.option("--outcome", help="The outcome, where the domain has several. [default: the first]")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -76,7 +75,8 @@ def command(
     collection: str | None,
     arms: str | None,
     which: Which | None,
-    coding: str,
+    coding: str | None,
+    outcome: str | None,
     limit: int,
     domain: str | None,
     specifications: Path | None,
@@ -90,19 +90,23 @@ def command(
     """
     import analyze.counterfactual.frame  # noqa: PLC0415
     from analyze.counterfactual.pairs import pairs  # noqa: PLC0415
-    from analyze.specification import load  # noqa: PLC0415
-    from evenhand.domains.judifair import catalogue  # noqa: PLC0415
-    from evenhand.domains.judifair.coding import code  # noqa: PLC0415
+    from evenhand.services import domains, reports  # noqa: PLC0415
 
-    specs = load(specifications or specifications_path())
-    found: list[tuple[Cell, Value, Pair]] = []
+    found: list[tuple[Cell, str, Pair]] = []
     more = False
     with read_study(db) as study:
-        only_judifair(study, domain, "pairs")
-        (chosen,) = catalogue.resolve([label], catalogue.of_study(study.connection))
-        values = _values(chosen, value)
+        audit = domains.one_of_study(study, domain)
+        specs = reports.only_specifications(study, domain, specifications, outcome)
+        chosen = (
+            _judifair_label(label, value) if audit.name == domains.DEFAULT else _label(audit, label, value)
+        )
+        coding = coding or audit.codings[0]
+        if coding not in audit.codings:
+            raise BadInput(
+                f"{audit.name} has no coding '{coding}'.", hint=f"It has: {', '.join(audit.codings)}."
+            )
         if not study.read_only:
-            code(study, (coding,))
+            audit.read(study, (coding,))
         cells = analyze.counterfactual.frame.cells(
             study.connection,
             specs,
@@ -112,26 +116,69 @@ def command(
             arms=arms_of(arms),
         )
         for cell in cells:
-            for one in values:
+            for one, english in chosen.values.items():
                 shown = pairs(
-                    study, specs, cell, chosen.key, one.zh, [chosen.reference.zh],
+                    study, specs, cell, chosen.key, one, [chosen.reference],
                     which=which or "all", limit=limit + 1,
                 )  # fmt: skip
                 more = more or len(shown) > limit
-                found += [(cell, one, pair) for pair in shown[:limit]]
+                found += [(cell, english, pair) for pair in shown[:limit]]
     if as_json:
         print_json([_document(cell, chosen, pair) for cell, _, pair in found])
         return
     out = console()
-    for cell, one, pair in found:
-        _print(out, cell, chosen, one, pair)
+    for cell, english, pair in found:
+        _print(out, specs, cell, chosen, english, pair)
     count = len(found)
     out.print(f"{count} pair{'' if count == 1 else 's'}{'; there are more (--limit)' if more else ''}.")
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Label:
+    """What is compared: values of one label with its reference, each with its English name."""
+
+    key: str
+    values: dict[str, str]
+    reference: str
+    reference_english: str
+
+
+def _judifair_label(label: str, value: str | None) -> _Label:
+    from evenhand.domains.judifair import catalogue  # noqa: PLC0415
+
+    (chosen,) = catalogue.resolve([label])
+    values = {one.zh: one.en for one in _values(chosen, value)}
+    return _Label(chosen.key, values, chosen.reference.zh, chosen.reference.en)
+
+
+def _label(audit: Audit, label: str, value: str | None) -> _Label:
+    """The label of a domain that is data."""
+    from evenhand.audit.general import GeneralAudit  # noqa: PLC0415
+    from evenhand.audit.names import name_in  # noqa: PLC0415
+
+    if not isinstance(audit, GeneralAudit):
+        raise BadInput(f"`evenhand pairs` does not work for the domain '{audit.name}' yet.")
+    chosen = audit.domain.label(label)
+    names = {one.name: name_in(one.names, "en", one.name) for one in chosen.values}
+    others = {name: title for name, title in names.items() if name != chosen.reference}
+    if value is not None:
+        named = [
+            name for name, title in others.items() if value.casefold() in (name.casefold(), title.casefold())
+        ]
+        if not named:
+            what = (
+                "is the reference" if value in (chosen.reference, names[chosen.reference]) else "is no value"
+            )
+            raise BadInput(
+                f"{value!r} {what} of {label}.",
+                hint=f"Values to compare with the reference: {', '.join(others)}.",
+            )
+        others = {name: others[name] for name in named}
+    return _Label(label, others, chosen.reference, names[chosen.reference])
+
+
 def _values(label: Label, value: str | None) -> tuple[Value, ...]:
     from evenhand.domains.judifair.catalogue import Value  # noqa: PLC0415
-    from store.errors import BadInput  # noqa: PLC0415
 
     if value is None:
         return label.treated
@@ -148,7 +195,7 @@ def _values(label: Label, value: str | None) -> tuple[Value, ...]:
     return (named,)
 
 
-def _document(cell: Cell, label: Label, pair: Pair) -> dict[str, Any]:
+def _document(cell: Cell, label: _Label, pair: Pair) -> dict[str, Any]:
     return {
         "collection": cell.collection,
         "model": cell.model,
@@ -156,6 +203,7 @@ def _document(cell: Cell, label: Label, pair: Pair) -> dict[str, Any]:
         "temperature": cell.temperature,
         "coding": cell.coding,
         "arm": cell.arm,
+        "outcome": cell.outcome,
         "doc_id": pair.doc_id,
         "repeat": pair.repeat,
         "label": label.key,
@@ -164,7 +212,7 @@ def _document(cell: Cell, label: Label, pair: Pair) -> dict[str, Any]:
     }
 
 
-def _print(out: Console, cell: Cell, label: Label, value: Value, pair: Pair) -> None:
+def _print(out: Console, specs: Specifications, cell: Cell, label: _Label, english: str, pair: Pair) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     from store.identity import BASE_ARM  # noqa: PLC0415
@@ -181,13 +229,16 @@ def _print(out: Console, cell: Cell, label: Label, value: Value, pair: Pair) -> 
         fact.append(f"[{there}]", style="strike red")
         fact.append(after)
         out.print(fact)
-    for side, english in ((pair.varied, value.en), (pair.reference, label.reference.en)):
-        print_answer(out, f"{side.value} ({english})", _reading(side), side.text)
+    for side, name in ((pair.varied, english), (pair.reference, label.reference_english)):
+        said = side.value if name == side.value else f"{side.value} ({name})"
+        print_answer(out, said, _reading(specs, side), side.text)
     out.print()
 
 
-def _reading(side: Side) -> str:
+def _reading(specs: Specifications, side: Side) -> str:
     if side.missing is not None or side.amount is None:
-        return f"no term: {side.missing or 'unknown'}"
+        return f"not read: {(side.missing or 'unknown').replace('_', ' ')}"
+    if specs.kind != "amount" and side.kind is not None:
+        return side.kind
     kind = f"{side.kind.replace('_', ' ')}, " if side.kind else ""
-    return f"{kind}{side.amount:g} months"
+    return f"{kind}{side.amount:g} {specs.frame.unit}"

@@ -102,7 +102,7 @@ def test_the_changed_fact_is_marked_and_nothing_is_obeyed(database: Path) -> Non
 
 def test_a_declined_answer_is_shown_with_its_reason(database: Path) -> None:
     printed = call(pairs_command, "--db", database, *SEX, "--model", "phi-4", "--refused")
-    assert "女 (female): no term: refused" in printed
+    assert "女 (female): not read: refused" in printed
     assert "我不能对此案作出判决。" in printed
 
 
