@@ -7,13 +7,14 @@ this module, so that a mistake is told in the same way everywhere.
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import json
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 
@@ -169,7 +170,7 @@ def _mistakes(
             path.append(mistake["ctx"]["key"])
         path += mistake.get("ctx", {}).get("path", ())
         message = _MESSAGES.get(mistake["type"]) or _plain(mistake["msg"])
-        if mistake["type"] == "extra_forbidden" and (known := _known_keys(model, path[:-1])):
+        if mistake["type"] in _UNKNOWN and (known := _known_keys(model, path[:-1])):
             message += f" ({near(str(path[-1]), known)})"
         at = line_of(text, path) if text is not None else line
         where = f"line {at}, " if at else ""
@@ -190,20 +191,31 @@ def _known_keys(model: type[BaseModel] | None, path: Sequence[str | int]) -> lis
     for piece in path:
         if isinstance(piece, int):
             here = next(iter(get_args(here)), None)
-        elif isinstance(here, type) and issubclass(here, BaseModel):
-            fields = {field.alias or name: field for name, field in here.model_fields.items()}
-            here = fields[piece].annotation if piece in fields else None
+        elif fields := _fields(here):
+            here = fields.get(piece)
         else:  # a mapping
             here = get_args(here)[-1] if get_args(here) else None
         optional = [one for one in get_args(here) if one is not type(None)]
         if type(None) in get_args(here):
             here = optional[0] if len(optional) == 1 else None
-    if isinstance(here, type) and issubclass(here, BaseModel):
-        return [field.alias or name for name, field in here.model_fields.items()]
-    return []
+    return list(_fields(here))
 
 
+def _fields(table: Any) -> dict[str, Any]:
+    """The keys of a model or dataclass, and what each holds."""
+    if isinstance(table, type) and issubclass(table, BaseModel):
+        return {field.alias or name: field.annotation for name, field in table.model_fields.items()}
+    if isinstance(table, type) and dataclasses.is_dataclass(table):
+        hints = get_type_hints(table)
+        return {field.name: hints[field.name] for field in dataclasses.fields(table)}
+    return {}
+
+
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _MESSAGES = {
+    "unexpected_keyword_argument": "there is no such key",
+    "dataclass_type": "must be a table",
+    "mapping_type": "must be a table",
     "missing": "is missing",
     "extra_forbidden": "there is no such key",
     "string_type": "must be a text",

@@ -35,14 +35,15 @@ Everything has a neutral default, so that a domain may begin without any. The ke
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from analyze.specification import Specifications
-from store.errors import BadInput
+from store.input_files import explain, read_text
 
 GENERIC_CAUTIONS = (
     "A change in the answers shows that the model reacts to the varied fact. It does not show why, nor that "
@@ -67,13 +68,22 @@ GENERIC_NOTICES = {
 class Term:
     """An entry of the glossary."""
 
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
     term: str
     meaning: str
+
+
+def _listed(entries: Any) -> Any:
+    """One entry may stand by itself."""
+    return [entries] if isinstance(entries, dict) else entries
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
     """The domain's words; see the module for what each is."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
 
     title: str = "Do the answers change when they should not?"
     subject: str = ""
@@ -122,7 +132,7 @@ class Texts:
     read_as: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
-    glossary: tuple[Term, ...] = ()
+    glossary: Annotated[tuple[Term, ...], BeforeValidator(_listed)] = ()
 
     @property
     def changing(self) -> str:
@@ -179,52 +189,19 @@ def readable(key: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+class _Section(BaseModel):
+    report: Texts
+
+
 def of(specs: Specifications) -> Texts:
     """The texts of a specifications file.
 
-    Raises BadInput that names the file and the key where one is unknown or of the wrong shape.
+    Raises:
+        BadInput: a key is unknown or of the wrong shape; it names the file, the line and the key.
     """
-    raw = dict(specs.report)
-    known = [f.name for f in fields(Texts)]
-    given: dict[str, Any] = {}
-    for key, value in raw.items():
-        where = f"{specs.path}: [report] {key}"
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(known)}."
-            raise BadInput(f"{where} is not known", hint=hint)
-        if key == "cautions":
-            given[key] = _list_of_texts(where, value)
-        elif key == "glossary":
-            given[key] = _glossary(where, value)
-        elif key in ("notices", "groups", "codings", "variants", "read_as", "missing", "kinds"):
-            given[key] = _table_of_texts(where, value)
-        elif isinstance(value, str):
-            given[key] = value
-        else:
-            raise BadInput(f"{where} must be a text")
-    if "notices" in given:
-        given["notices"] = {**GENERIC_NOTICES, **given["notices"]}
-    return Texts(**given)
-
-
-def _list_of_texts(where: str, value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise BadInput(f"{where} must be a list of texts")
-    return tuple(value)
-
-
-def _table_of_texts(where: str, value: object) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
-        raise BadInput(f"{where} must be a table of texts")
-    return dict(value)
-
-
-def _glossary(where: str, value: object) -> tuple[Term, ...]:
-    entries = value if isinstance(value, list) else [value]
-    terms = []
-    for entry in entries:
-        if not isinstance(entry, dict) or set(entry) != {"term", "meaning"}:
-            raise BadInput(f"{where}: every entry has a term and a meaning, and nothing else")
-        terms.append(Term(str(entry["term"]), str(entry["meaning"])))
-    return tuple(terms)
+    try:
+        texts = _Section.model_validate({"report": dict(specs.report)}).report
+    except ValidationError as error:
+        written = read_text(specs.path) if specs.path.is_file() else ""
+        raise explain(error, specs.path, written, _Section, hint="Correct the file and try again.") from None
+    return replace(texts, notices={**GENERIC_NOTICES, **texts.notices})

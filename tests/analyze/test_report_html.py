@@ -720,10 +720,13 @@ def test_a_study_without_the_views_is_an_error_for_people(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ('titel = "x"', "titel is not known"),
-        ("title = 3", "title must be a text"),
-        ('cautions = "one"', "cautions must be a list of texts"),
-        ("groups = { vessel = 1 }", "groups must be a table of texts"),
+        ('titel = "x"', "report.titel: there is no such key (did you mean 'title'?)"),
+        ("title = 3", "report.title: must be a text"),
+        ('cautions = "one"', "report.cautions: must be a list"),
+        ('zzz = "x"', "report.zzz: there is no such key (known: title, subject,"),
+        ("groups = 3", "report.groups: must be a table"),
+        ('glossary = [{ term = "x" }]', "report.glossary[0].meaning: is missing"),
+        ("groups = { vessel = 1 }", "report.groups.vessel: must be a text"),
     ],
 )
 def test_a_wrong_text_in_the_specifications_is_named(tmp_path: Path, line: str, complaint: str) -> None:
