@@ -60,6 +60,12 @@ def test_labels_are_those_of_the_domain(capsys: pytest.CaptureFixture[str]) -> N
     assert "* marks the reference" in said(capsys, "labels", "--domain", str(DOMAINS / "parole"))
 
 
+def test_pairs_are_those_of_the_domain(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = said(capsys, "pairs", "--db", str(db), "--label", "sex")
+    assert "12 pairs." in told
+    assert "female: " in told
+
+
 def test_a_domain_limits_a_run(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("run", "scripted-judge", "--db", str(db), "--domain", "parole", "--monitor", "none")
     assert "Nothing to ask" in said(capsys, *words)
@@ -69,7 +75,7 @@ def test_a_domain_limits_a_run(db: Path, capsys: pytest.CaptureFixture[str]) -> 
     ("words", "told"),
     [
         (["show", "c1:sex:female"], "does not work for the domain 'parole'"),
-        (["pairs", "--label", "sex"], "does not work for the domain 'parole'"),
+        (["pairs", "--label", "sexx"], "no label 'sexx'"),
         (["compare-published"], "does not work for the domain 'parole'"),
         (["run", "scripted-judge", "--domain", "judifair"], "no cases of the domain 'judifair'"),
         (["build", "--domain", "nonsuch"], "no domain 'nonsuch'"),
