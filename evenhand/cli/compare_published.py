@@ -36,6 +36,7 @@ Examples:
   evenhand compare-published
   evenhand compare-published --models "Phi 4" --published printed.csv --out comparison
   evenhand compare-published --json
+  evenhand compare-published --paper fairlex
 """
 )
 @db_option
@@ -52,6 +53,13 @@ Examples:
     type=click.Path(path_type=Path, file_okay=False),
     help="Also write the comparison as CSV files into this folder.",
 )
+@click.option(
+    "--paper",
+    type=click.Choice(["llms-on-trial", "fairlex"]),
+    default="llms-on-trial",
+    show_default=True,
+    help="fairlex: print the tables of that paper with what contradicts and their noise floors; no study.",
+)
 @click.option("--all", "everything", is_flag=True, help="Headline figures of every group of labels too.")
 @domain_option
 @specifications_option
@@ -61,6 +69,7 @@ def command(
     models: str | None,
     printed: Path | None,
     folder: Path | None,
+    paper: str,
     everything: bool,
     domain: str | None,
     specifications: Path | None,
@@ -75,10 +84,14 @@ def command(
     from analyze import load  # noqa: PLC0415
     from analyze.compare import compare  # noqa: PLC0415
     from analyze.stored.staleness import outdated, unanalysed  # noqa: PLC0415
+    from evenhand.cli.published_fairlex import compare_fairlex  # noqa: PLC0415
     from evenhand.domains.judifair.coding import designs  # noqa: PLC0415
     from evenhand.services.analysis import analyze_study  # noqa: PLC0415
     from evenhand.services.domains import DEFAULT  # noqa: PLC0415
 
+    if paper == "fairlex":
+        compare_fairlex(folder=folder, as_json=as_json)
+        return
     chosen = split_list(models)
     specifications = specifications or specifications_path()
     with open_study(db) as study:

@@ -73,9 +73,12 @@ def command(
     latex writes a file for each table, to be put into a paper, and report.tex, which sets all of them; the
     first lines of each say which engine and packages it needs.
     """
+    from analyze.groups.report import sentences  # noqa: PLC0415
+    from analyze.groups.report import write as write_groups  # noqa: PLC0415
     from analyze.report import opening  # noqa: PLC0415
     from evenhand.services import reports  # noqa: PLC0415
     from evenhand.services.events import Event, Notice  # noqa: PLC0415
+    from evenhand.services.group_analysis import designs_of  # noqa: PLC0415
 
     complaints = console(stderr=True)
 
@@ -85,25 +88,26 @@ def command(
 
     chosen = {"models": split_list(models), "codings": split_list(codings)}
     with open_study(db) as study:
-        paths = reports.write(
-            study,
-            folder,
-            domain,
-            format=form,
-            file=specifications,
-            texts=not without_texts,
-            on_event=hear,
-            **chosen,
-        )
-        every = reports.analyzed(study, reports.specifications(study, domain, specifications))
-        told = [
-            line
-            for specs in every
-            for line in (
-                *([f"Outcome: {specs.outcome}"] if len(every) > 1 else []),
-                *opening(study, specs, **chosen),
+        with_groups, with_effects = designs_of(study)
+        told: list[str] = []
+        paths: list[Path] = []
+        if with_groups:
+            page = "groups.html" if with_effects else "index.html"
+            paths += write_groups(study.connection, folder, format=form, page=page)
+            told += sentences(study.connection)
+        if with_effects:
+            paths += reports.write(
+                study,
+                folder,
+                domain,
+                format=form,
+                file=specifications,
+                texts=not without_texts,
+                on_event=hear,
+                **chosen,
             )
-        ]
+            every = reports.analyzed(study, reports.specifications(study, domain, specifications))
+            told += [line for specs in every for line in opening(study, specs, **chosen)]
     out = console()
     for number, line in enumerate(told):
         sentence(out, line, "bold" if not number else "")

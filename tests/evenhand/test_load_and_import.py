@@ -300,3 +300,52 @@ def test_an_analysis_knows_when_it_is_out_of_date(study, tmp_path):
     assert [(one.model, one.analysed, one.more) for one in outdated(study.connection)] == [("n", True, -1)]
     assert analyze_groups(study).removed == ("n",)
     assert study.connection.execute("SELECT count(*) FROM group_scores").fetchall() < before
+
+
+def test_the_report_of_groups_says_what_is_noise_and_is_written_in_every_format(study, tmp_path):
+    from analyze.groups import Settings
+    from analyze.groups.report import Reading, disparities, sentences
+    from analyze.groups.report import write as write_report
+
+    domain = find("fairlex-fscs")
+    # Approval is predicted well in penal law, and at random in civil law; languages do not differ.
+    rows = [
+        fscs(
+            label=n % 2,
+            attributes={
+                "decision_language": ("de", "fr")[n // 4 % 2],
+                "legal_area": ("penal law", "civil law")[n // 2 % 2],
+                "court_region": "Zürich",
+            },
+        )
+        for n in range(400)
+    ]
+    lines = [{"row": n, "prediction": n % 2 if n // 2 % 2 == 0 else n // 8 % 2} for n in range(len(rows))]
+    write(tmp_path / "test.jsonl", rows)
+    load_data_set(study, domain, tmp_path)
+    import_predictions(study, domain, write(tmp_path / "p.jsonl", lines), model="m")
+    analyze_groups(study, settings=Settings(permutations=999, bootstraps=100, drift_draws=20))
+    found = {row.attribute: row for row in disparities(study.connection)}
+    assert found["legal_area"].reading is Reading.BEHAVIOUR
+    assert found["legal_area"].worst_group == "civil law"
+    assert found["decision_language"].reading is Reading.NOISE
+    assert found["court_region"].reading is Reading.NOT_TESTED
+    said = sentences(study.connection)
+    assert "legal_area differ beyond chance" in said[0]
+    assert any("not told apart from noise: decision_language" in line for line in said)
+    assert any("not tested: court_region" in line for line in said)
+    written = {
+        form: write_report(study.connection, tmp_path / form, format=form)
+        for form in ("html", "latex", "csv", "json")
+    }
+    table4 = (tmp_path / "latex" / "groups-table4.tex").read_text(encoding="utf-8")
+    assert r"fairlex-fscs & legal\_area & m & 75.0 & 25.0" in table4
+    assert {path.name for path in written["csv"]} >= {"groups-disparities.csv", "groups-table2.csv"}
+    assert "civil law 50.0" in (tmp_path / "csv" / "groups-disparities.csv").read_text(encoding="utf-8")
+    document = json.loads((tmp_path / "json" / "groups.json").read_text(encoding="utf-8"))
+    assert document["findings"] == said
+    page = (tmp_path / "html" / "index.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 3
+    assert page.index("differ beyond chance") < page.index("not told apart from noise")
+    with pytest.raises(BadInput, match="docx"):
+        write_report(study.connection, tmp_path, format="docx")
