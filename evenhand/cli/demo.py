@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evenhand.cli.demo_groups import demo_groups
 from evenhand.cli.options import console, open_study, specifications_path, typed
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ LONGEST_ANSWER = 160
 Examples:
   evenhand demo
   evenhand demo --simulated
+  evenhand demo --domain fairlex-cail
   evenhand demo --documents 12 --db my-demo.duckdb --report my-report
 """
 )
@@ -59,7 +61,14 @@ Examples:
     type=click.Path(path_type=Path, file_okay=False),
     help="[default: report, or report-simulated]",
 )
-def command(simulated: bool, documents: int, db: Path | None, folder: Path | None) -> None:
+@click.option(
+    "--domain",
+    help="Show the groups design instead, on made data of fairlex-cail, -fscs or -scotus: a scripted judge "
+    "with a planted disparity, under a minute.",
+)
+def command(
+    simulated: bool, documents: int, db: Path | None, folder: Path | None, domain: str | None
+) -> None:
     """Run the whole pipeline in one command: build, run, analyze, report.
 
     Asks a real language model on this machine (SmolLM2-135M, which comes with a Python package) about 8
@@ -67,7 +76,9 @@ def command(simulated: bool, documents: int, db: Path | None, folder: Path | Non
     the pipeline is the real one. Stored answers are not asked for again, so a second call takes seconds.
     """
     out = console()
-    if simulated:
+    if domain not in (None, "judifair"):
+        demo_groups(domain, db or Path("demo-groups.duckdb"), folder or Path("report-groups"))
+    elif simulated:
         _simulated(out, db or Path("demo-simulated.duckdb"), folder or Path("report-simulated"))
     else:
         _embedded(out, db or Path("demo.duckdb"), folder or Path("report"), documents)
