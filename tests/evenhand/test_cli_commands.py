@@ -85,6 +85,7 @@ def test_the_list_of_commands_is_that_of_the_modules() -> None:
     folder = Path(evenhand_commands.__file__).parent
     shared = {
         "__init__",
+        "demo_groups",
         "groups",
         "import_predictions",
         "main",
