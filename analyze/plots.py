@@ -140,8 +140,8 @@ def _of_model(results: Results, model: str, study: Connection, codings: Sequence
         listed = "; ".join(f"{a.name} ({a.model_key})" for a in results.audits)
         raise BadInput(f"nothing has been analysed for the model {model!r}", hint=f"There is: {listed}.")
     # Read again for the notices of these alone; the names stay those that tell them from the others.
-    keys, collections = [a.model_key for a in own], [a.collection for a in own]
-    alone = read(study, results.specs, models=keys, codings=codings, collections=collections)
+    keys, collections, arms = ([getattr(a, name) for a in own] for name in ("model_key", "collection", "arm"))
+    alone = read(study, results.specs, models=keys, codings=codings, collections=collections, arms=arms)
     return replace(alone, audits=tuple(own))
 
 

@@ -170,9 +170,6 @@ class Inference:
     """Equivalence margin as a share of the mean outcome."""
     codings: tuple[str, ...] = ()
     """The codings that are tested; the file's first by default."""
-    outcomes: int = 1
-    """So many outcomes of one answer are tested: their p are multiplied by it, so that the chance of
-    confirming anything where nothing matters stays below the level over all of them."""
     shares: tuple[ClassShare, ...] = ()
     """The classes whose shares are compared, one by one."""
     sets: bool = False

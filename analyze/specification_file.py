@@ -130,7 +130,6 @@ class InferenceTable(Table):
     role: Sql | None = None
     margin: float = Field(default=0.05, gt=0, lt=1)
     codings: list[str] | None = Field(default=None, min_length=1)
-    outcomes: int = Field(default=1, ge=1)
     shares: dict[str, Sql] = Field(default_factory=dict)
     """The name of a class -> whether an answer is of it."""
     sets: bool = False

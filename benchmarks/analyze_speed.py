@@ -48,6 +48,7 @@ def build(path: Path, *, models: int = 1, seed: int = 0) -> store.Study:
         [run_id],
     )
     _add(connection, "judifair.truths", _truths(rng))
+    store.add_collection(study, "synthetic", kind="imported", description="synthetic", domain=judifair.SCHEMA)
     labels = catalogue.load()
     files = {
         "source_hash": [one.key for one in labels],

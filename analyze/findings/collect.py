@@ -50,8 +50,6 @@ class Moves:
     label: str
     contrasts: Mapping[str, Contrast]
     """By value."""
-    outcomes: int = 1
-    """So many outcomes share the level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +165,7 @@ class _Builder:
                 d = difference(self.cells.amount[:, one.to], self.cells.amount[:, one.base])
                 known = np.isfinite(d)
                 found[value.value] = Contrast(one.contrast, numbers[self.cells.doc[known]], d[known])
-        return Moves(self.label.label, found, self.inference.outcomes)
+        return Moves(self.label.label, found)
 
     def rows(self) -> Iterator[FindingRow]:
         """The label, its tests, and the values of each."""
@@ -185,10 +183,7 @@ class _Builder:
             if test.joint is not None and self._compared_in(name) >= enough
         }
         weight = confirmatory.weights({name: one.least for name, one in joint.items()}, primary=self.primary)
-        within = confirmatory.shared(
-            confirmatory.weighted_holm({name: one.p for name, one in joint.items()}, weight),
-            self.inference.outcomes,
-        )
+        within = confirmatory.weighted_holm({name: one.p for name, one in joint.items()}, weight)
         of_values = {name: self._of_values(name, test, within.get(name)) for name, test in tests.items()}
         rows = {
             name: self._test(name, test, weight.get(name), within.get(name), of_values[name])

@@ -76,7 +76,7 @@ def _detectable(
             continue
         label, jumps = one
         weight = WEIGHTS[OUTCOME] / (WEIGHTS[OUTCOME] + others.get(row.label, 0.0))
-        level = LEVEL * weight / label.outcomes / (family if row.label in tested else family + 1)
+        level = LEVEL * weight / (family if row.label in tested else family + 1)
         found.append((of, _found_four_times_in_five(row, label, jumps if len(jumps) else whole, level)))
     return found
 

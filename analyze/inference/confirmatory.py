@@ -98,11 +98,6 @@ def weighted_holm(p: Mapping[str, float], weight: Mapping[str, float]) -> dict[s
     return found
 
 
-def shared(within: Mapping[str, Within], outcomes: int) -> dict[str, Within]:
-    """The same where the level is shared by so many outcomes of one answer (Bonferroni)."""
-    return {name: Within(min(1.0, outcomes * one.p), outcomes * one.factor) for name, one in within.items()}
-
-
 @dataclass(frozen=True, slots=True)
 class Step:
     """Where a label stands in Holm's procedure over the family."""

@@ -140,6 +140,7 @@ class _Reader:
                 self.specs.frame.unit,
             ),
             outdated=self._outdated(chosen, audits),
+            outcomes=self._outcomes(),
             unanalysed=self._unanalysed(audits, models, names, collections, arms),
         )
 
@@ -198,6 +199,12 @@ class _Reader:
             f"{name} under the {' and the '.join(own)} coding" for name, own in [*of.items()][:MOST_OUTDATED]
         )
         return f"Not analysed: {told}{more}. Run `evenhand analyze` under that coding to have figures of all."
+
+    def _outcomes(self) -> tuple[str, ...]:
+        """The outcomes with findings, this one first."""
+        rows = self.connection.execute("SELECT DISTINCT outcome FROM findings ORDER BY outcome").fetchall()
+        own = self.specs.outcome
+        return tuple(sorted((name for (name,) in rows), key=lambda name: (name != own, name)))
 
     def _analysed(self) -> list[tuple[str, str, str, str, str]]:
         return self.connection.execute(

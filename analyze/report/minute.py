@@ -366,14 +366,11 @@ class _Writer:
 
     def corrected_for(self) -> Markup:
         """What every p of the minute is corrected for."""
-        family, many = self.found.family, len(self.results.audits) > 1
-        inference = self.results.specs.inference
-        outcomes = 1 if inference is None else inference.outcomes
-        also = f", and for the {outcomes} outcomes of each answer" if outcomes > 1 else ""
+        family, together = self.found.family, self.results.together(self.audit)
         if family == 1:
-            return Markup("the tests of the label{}").format(also)
-        return Markup("{} labels{} and the tests of each{}").format(
-            self.figure(family, "family"), " (of all models together)" if many else "", also
+            return Markup("the tests of the label")
+        return Markup("{} labels{} and the tests of each").format(
+            self.figure(family, "family"), f" ({together})" if together else ""
         )
 
     def missing(self) -> list[Markup]:

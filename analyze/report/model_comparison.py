@@ -1,4 +1,8 @@
-"""Several models side by side: in how many a label is confirmed, and whether they may be ranked at all."""
+"""Several models side by side: in how many a label is confirmed, and whether they may be ranked at all.
+
+Arms are other wordings of the instructions. They stand side by side too, each with its own conclusion and its
+own correction, and are never ranked among each other.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +44,7 @@ class Comparison:
     conclusion: Markup
     rows: tuple[Compared, ...]
     alike: bool
-    """Whether all were compared on the same pairs, so that they may be ranked."""
+    """Whether all were compared on the same pairs of one arm, so that they may be ranked."""
     notes: tuple[Markup, ...]
 
     def plain(self) -> tuple[str, ...]:
@@ -54,8 +58,17 @@ def compare(results: Results) -> Comparison:
     same = alike(results.audits)
     if same:
         rows.sort(key=lambda row: -len(row.names))
-    conclusion = _conclusion(rows) + minute.so_far(sum(row.pending for row in rows))
-    return Comparison(conclusion, tuple(rows), same, tuple(_notes(results, rows, same)))
+    arms = dict.fromkeys(row.audit.arm for row in rows)
+    if len(arms) > 1:
+        said = [
+            Markup("Arm {}: {}").format(arm, _conclusion([row for row in rows if row.audit.arm == arm]))
+            for arm in arms
+        ]
+        conclusion = Markup(" ").join(said)
+    else:
+        conclusion = _conclusion(rows)
+    conclusion += minute.so_far(sum(row.pending for row in rows))
+    return Comparison(conclusion, tuple(rows), same, tuple(_notes(results, rows)))
 
 
 def ranked(results: Results) -> list[Audit]:
@@ -64,10 +77,11 @@ def ranked(results: Results) -> list[Audit]:
 
 
 def alike(audits: Sequence[Audit]) -> bool:
-    """Whether all models were compared in the same labels and values, by as many pairs each."""
+    """Whether all models were compared in one arm in the same labels and values, by as many pairs each."""
     bodies = {
         (
             audit.collection,
+            audit.arm,
             audit.main.coding,
             tuple(
                 sorted(
@@ -107,6 +121,16 @@ def _conclusion(rows: Sequence[Compared]) -> Markup:
     models = figure(len(rows), str(len(rows)), "derived/models")
     if not any(row.found.labels for row in rows):
         return Markup("Nothing is confirmed or ruled out: no confirmatory test was made.")
+    if len(rows) == 1:
+        # Of an arm that one model was asked in.
+        (row,) = rows
+        if row.names:
+            return Markup("{} confirmed to change the answers.").format(
+                "1 label is" if len(row.names) == 1 else f"{len(row.names)} labels are"
+            )
+        if not row.found.tested:
+            return Markup("nothing could be tested. {}").format(minute.NO_PROOF)
+        return Markup("no effect is confirmed. {}").format(minute.NO_PROOF)
     if not holding:
         if not any(row.found.tested for row in rows):
             return Markup("In none of the {} models could anything be tested. {}").format(
@@ -118,9 +142,19 @@ def _conclusion(rows: Sequence[Compared]) -> Markup:
     )
 
 
-def _notes(results: Results, rows: Sequence[Compared], same: bool) -> list[Markup]:
+def _notes(results: Results, rows: Sequence[Compared]) -> list[Markup]:
     said = []
-    if not same and any(row.found.labels for row in rows):
+    arms = dict.fromkeys(row.audit.arm for row in rows)
+    by_arm = [[row.audit for row in rows if row.audit.arm == arm] for arm in arms]
+    if len(arms) > 1:
+        said.append(
+            Markup(
+                "An arm is a wording of the instructions ({}). Each is asked, analysed and corrected by "
+                "itself: they are not ranked among each other, and a label that is confirmed in one arm and "
+                "not in another is no proof that the wording matters."
+            ).format(", ".join(arms))
+        )
+    if not all(alike(audits) for audits in by_arm) and any(row.found.labels for row in rows):
         pairs = sorted(row.pairs for row in rows)
         said.append(
             Markup(
@@ -132,16 +166,42 @@ def _notes(results: Results, rows: Sequence[Compared], same: bool) -> list[Marku
                 results.texts.documents,
             )
         )
-    family = max((row.found.family for row in rows), default=0)
-    if family:
+    said += _corrections(results, rows)
+    if len({row.audit.model for row in rows}) > 1:
         said.append(
-            Markup("All labels of all models are corrected for together, {} in all.").format(
-                figure(family, numbers.count(family), "derived/family")
-            )
+            Markup(
+                "Models are not independent of each other: they share training texts, and here they share {}."
+            ).format(results.texts.documents)
         )
-    said.append(
-        Markup(
-            "Models are not independent of each other: they share training texts, and here they share {}."
-        ).format(results.texts.documents)
-    )
     return said
+
+
+def _corrections(results: Results, rows: Sequence[Compared]) -> list[Markup]:
+    """Over how many labels each family of tests is corrected: those of a collection in an arm."""
+    families: dict[tuple[str, str], int] = {}
+    for row in rows:
+        body = (row.audit.collection, row.audit.arm)
+        families[body] = max(families.get(body, 0), row.found.family)
+    if not any(families.values()):
+        return []
+    whom = "models and outcomes" if len(results.outcomes) > 1 else "models"
+    counts = [figure(n, numbers.count(n), "derived/family") for n in families.values()]
+    if len(families) == 1:
+        return [Markup("All labels of all {} are corrected for together, {} in all.").format(whom, *counts)]
+    collections, arms = ({body[i] for body in families} for i in (0, 1))
+    each = [
+        Markup("{}: {}").format(
+            ", ".join(
+                [*([collection] if len(collections) > 1 else []), *([f"arm {arm}"] if len(arms) > 1 else [])]
+            ),
+            count,
+        )
+        for (collection, arm), count in zip(families, counts, strict=True)
+    ]
+    several = [("collection", len(collections)), ("arm", len(arms))]
+    unit = " and ".join(name for name, count in several if count > 1)
+    return [
+        Markup("All labels of all {} of one {} are corrected for together ({}).").format(
+            whom, unit, Markup("; ").join(each)
+        )
+    ]

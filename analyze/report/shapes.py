@@ -245,6 +245,8 @@ class Results:
     """What is not of the answers that the study has now, if anything."""
     unanalysed: str | None = None
     """Which models have answers and no figures, if any."""
+    outcomes: tuple[str, ...] = ()
+    """The outcomes that the study has findings of; the report is about one of them."""
 
     @property
     def error_places(self) -> int:
@@ -261,6 +263,15 @@ class Results:
     def has_arms(self) -> bool:
         """Whether any audit is of other instructions than the domain's own."""
         return any(audit.arm != BASE_ARM for audit in self.audits)
+
+    def together(self, audit: Audit) -> str:
+        """Over what, besides its own labels, the findings of an audit are corrected: for people, or empty."""
+        models = {a.model_key for a in self.audits if (a.collection, a.arm) == (audit.collection, audit.arm)}
+        over = [
+            *(["models"] if len(models) > 1 else []),
+            *(["outcomes"] if len(self.outcomes) > 1 else []),
+        ]
+        return f"of all {' and '.join(over)} together" if over else ""
 
     @property
     def codings(self) -> tuple[str, ...]:

@@ -110,7 +110,6 @@ def default(domain: Domain, outcome: Outcome) -> Specifications:
             demographic="demographic" if "demographic" in splits else None,
             role="role" if "role" in splits else None,
             codings=(CODING,),
-            outcomes=len(domain.outcomes),
             shares=_shares(outcome),
             sets=isinstance(outcome, Classes),
         ),
@@ -284,10 +283,7 @@ def _own(domain: Domain) -> dict[str, Specifications]:
             )
         if name in found:
             raise BadInput(f"{file}: the outcome '{name}' has specifications in another file too.")
-        inference = specs.inference
-        if inference is not None and inference.outcomes < len(known):
-            inference = replace(inference, outcomes=len(known))
-        found[name] = replace(specs, outcome=name, kind=domain.outcome(name).kind, inference=inference)
+        found[name] = replace(specs, outcome=name, kind=domain.outcome(name).kind)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ import analyze
 import store
 from analyze.analysis import Analysis
 from analyze.findings import Finding, read_findings
+from analyze.report import model_comparison
 from analyze.report.data import read
 from analyze.report.export import write_tables
 from analyze.report.html import render
@@ -222,3 +224,51 @@ def test_nothing_is_said_of_arms_where_only_the_base_is_there(tmp_path: Path) ->
         write_tables(study, path, tmp_path / "csv")
         for file in (tmp_path / "csv").glob("*.csv"):
             assert "arm" not in file.read_text(encoding="utf-8-sig").splitlines()[0].split(","), file
+
+
+def test_arms_have_verdicts_of_their_own_and_are_never_ranked(tmp_path: Path) -> None:
+    made = cellar.Cellar(models=(("A", "api", 0.0), ("B", "api", 0.0)), wines=60, planted=-9.0)
+    study = made.open(tmp_path / "cellar.duckdb")
+    study.connection.execute(
+        "UPDATE queries SET arm = 'plain' WHERE CAST(split_part(doc_id, ' ', 2) AS INTEGER) % 2 = 1"
+    )
+    # In the plain arm nothing moves: every answer is that to the reference.
+    study.connection.execute(
+        "UPDATE predictions SET text = 'I give 80 points' WHERE query_id IN "
+        "(SELECT query_id FROM queries WHERE arm = 'plain')"
+    )
+    path = tmp_path / "specifications.toml"
+    path.write_text(cellar.SPECIFICATIONS, encoding="utf-8")
+    with study:
+        analyze.run(study, path, engine="numpy", audit=False, draws=9_999)
+        compared = model_comparison.compare(read(study, path))
+        said = " ".join(compared.plain())
+        assert not compared.alike
+        assert "Arm base: In 2 of 2 models labels are confirmed to change the answers." in said
+        assert "Arm plain: In none of the 2 models could anything be tested." in said
+        assert "not ranked among each other" in said
+        assert (
+            "All labels of all models of one arm are corrected for together (arm base: 10; arm plain: 0)."
+            in said
+        )
+        base = model_comparison.compare(read(study, path, arms=["base"]))
+        assert "All labels of all models are corrected for together, 10 in all." in " ".join(base.plain())
+        one = model_comparison.compare(read(study, path, models=["A"]))
+        assert "Arm base: 1 label is confirmed to change the answers." in " ".join(one.plain())
+        assert "Models are not independent" not in " ".join(one.plain())
+        page = render(read(study, path))
+        assert "corrected for 10 labels (of all models together)" in " ".join(
+            re.sub("<[^>]*>", "", page).split()
+        )
+
+
+def test_the_report_of_one_outcome_says_that_it_is_corrected_with_the_others(tmp_path: Path) -> None:
+    study, path = cellar.Cellar().analysed(tmp_path, inference=True)
+    with study:
+        study.connection.execute(
+            "INSERT INTO findings BY NAME SELECT * REPLACE ('aroma' AS outcome) FROM findings"
+        )
+        results = read(study, path)
+        assert results.outcomes == ("score", "aroma")
+        assert [audit.main.findings[0].cell.outcome for audit in results.audits] == ["score"]
+        assert results.together(results.audits[0]) == "of all outcomes together"
