@@ -21,4 +21,6 @@ __all__ = [
     "Split",
     "Variant",
     "analyze",
+    "report",
+    "stored",
 ]

@@ -11,8 +11,10 @@ from evenhand.audit import stored
 from evenhand.audit import study as tables
 from evenhand.audit.build import build
 from evenhand.audit.domain import Domain
+from evenhand.audit.names import name_in
 from evenhand.audit.protocol import BuildOptions, BuildReport
 from evenhand.audit.read import CODING, read
+from evenhand.audit.show import KnownLabel, Shown, show
 from evenhand.audit.specifications import specifications
 from store.errors import BadInput
 
@@ -116,6 +118,19 @@ class GeneralAudit:
             left=built.left,
             left_documents=built.left_cases,
         )
+
+    def show(self, study: Study, query: str, arm: str | None = None) -> Shown:
+        """Find a query by its id or by what it asks, with its counterpart."""
+        labels = {
+            label.key: KnownLabel(
+                label.key,
+                name_in(label.names, "en", label.key),
+                {value.name: name_in(value.names, "en", value.name) for value in label.values},
+                label.reference,
+            )
+            for label in self.domain.labels
+        }
+        return show(study, query, arm, domain=self.name, labels=labels)
 
     def refuse_unknown(self, study: Study, models: Sequence[str] | None) -> list[str]:
         """Nothing to say: the study has the domain's definition, and so every label that was built."""

@@ -15,6 +15,7 @@ from evenhand.audit.prompts import BASE_ARM
 
 if TYPE_CHECKING:
     from analyze.specification import Specifications
+    from evenhand.audit.show import Shown
     from store import Study
     from store.migrate import MigrationSet
 
@@ -121,6 +122,14 @@ class Audit(Protocol):
 
         Raises:
             BadInput: nothing to ask, a wrong case, an unknown label or arm.
+        """
+        ...
+
+    def show(self, study: Study, query: str, arm: str | None = None) -> Shown:
+        """Find a query by its id or by what it asks, with its counterpart.
+
+        Raises:
+            BadInput: no query, or more than one, fits.
         """
         ...
 

@@ -23,8 +23,8 @@ from evenhand.cli.output import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from evenhand.audit.show import Shown
     from evenhand.domains.judifair.answered import Answer
-    from evenhand.domains.judifair.show import Shown
 
 
 @click.command(
@@ -67,14 +67,15 @@ def command(
     """
     from evenhand.domains.judifair.answered import answers  # noqa: PLC0415
     from evenhand.domains.judifair.coding import code  # noqa: PLC0415
-    from evenhand.domains.judifair.show import show  # noqa: PLC0415
+    from evenhand.services import domains  # noqa: PLC0415
 
     if model is not None and not with_answers:
         raise click.UsageError("--model has no meaning without --answers")
     found: list[Answer] = []
     with read_study(db) as study:
-        only_judifair(study, domain, "show")
-        shown = show(study, query, arm)
+        if with_answers:
+            only_judifair(study, domain, "show --answers")
+        shown = domains.one_of_study(study, domain).show(study, query, arm)
         if with_answers:
             if not study.read_only:
                 code(study, (coding,))

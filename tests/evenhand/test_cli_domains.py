@@ -66,6 +66,16 @@ def test_pairs_are_those_of_the_domain(db: Path, capsys: pytest.CaptureFixture[s
     assert "female: " in told
 
 
+def test_a_prompt_is_shown_beside_its_reference(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(
+        said(capsys, "sql", "SELECT doc_id FROM queries WHERE label = 'sex'", "--db", str(db), "--json")
+    )
+    found = json.loads(said(capsys, "show", f"{rows[0]['doc_id']}:sex:female", "--db", str(db), "--json"))
+    assert (found["label"], found["value"], found["counterpart_value"]) == ("sex", "female", "male")
+    assert found["user_text"] != found["counterpart_text"]
+    assert found["difference"]["here"] in found["user_text"]
+
+
 def test_a_domain_limits_a_run(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("run", "scripted-judge", "--db", str(db), "--domain", "parole", "--monitor", "none")
     assert "Nothing to ask" in said(capsys, *words)
@@ -74,8 +84,9 @@ def test_a_domain_limits_a_run(db: Path, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["show", "c1:sex:female"], "does not work for the domain 'parole'"),
         (["pairs", "--label", "sexx"], "no label 'sexx'"),
+        (["show", "nonsuch"], "no query 'nonsuch'"),
+        (["show", "nonsuch", "--answers"], "does not work for the domain 'parole'"),
         (["compare-published"], "does not work for the domain 'parole'"),
         (["run", "scripted-judge", "--domain", "judifair"], "no cases of the domain 'judifair'"),
         (["build", "--domain", "nonsuch"], "no domain 'nonsuch'"),

@@ -16,8 +16,13 @@ _HOME = Path(__file__).parent
 _PREFIX = "fairlex-"
 
 NAMES = ("fairlex-ecthr", "fairlex-scotus", "fairlex-fscs", "fairlex-cail")
+"""By what `--domain` knows them."""
 
-__all__ = ["NAMES", "domain"]
+__all__ = [
+    "NAMES",
+    "domain",
+    "published",
+]
 
 
 def domain(name: str) -> Domain:

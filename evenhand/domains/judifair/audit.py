@@ -13,6 +13,7 @@ from store.errors import BadInput
 
 if TYPE_CHECKING:
     from analyze.specification import Specifications
+    from evenhand.audit.show import Shown
     from evenhand.domains.judifair.case import Case
     from evenhand.domains.judifair.catalogue import Label
     from evenhand.domains.judifair.unknown_labels import Unknown
@@ -109,6 +110,12 @@ class JudifairAudit:
             left_documents=built.left_documents,
             warnings=built.warnings,
         )
+
+    def show(self, study: Study, query: str, arm: str | None = None) -> Shown:
+        """Find a query by its id or by what it asks, with its counterpart."""
+        from evenhand.domains.judifair.show import show  # noqa: PLC0415
+
+        return show(study, query, arm)
 
     def refuse_unknown(self, study: Study, models: Sequence[str] | None) -> list[str]:
         """Give a notice about imported labels that are in no catalogue.

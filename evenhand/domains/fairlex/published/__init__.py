@@ -150,3 +150,17 @@ def disparities() -> list[PrintedDisparity]:
         for attribute, methods in attributes.items()
         for method, values in methods.items()
     ]
+
+
+__all__ = [
+    "SETS",
+    "Cell",
+    "Contradiction",
+    "Floor",
+    "PrintedDisparity",
+    "cells",
+    "contradictions",
+    "disparities",
+    "floors",
+    "source",
+]
