@@ -12,6 +12,7 @@ from typing import Any
 _FILE = Path(__file__).parent / "printed.json"
 
 SETS = ("ecthr", "scotus", "fscs", "cail")
+"""The four sets, by their short names."""
 _OF_SET = {"table6": "ecthr", "table7": "scotus", "table8": "ecthr", "table9": "scotus", "table10": "fscs"}
 _REASONS = {
     "T4-mean": "The mean over groups in Table 4 is not that of the group scores in Table 2. A mean is the "
