@@ -12,4 +12,4 @@ from evenhand.simulate.judge import SimulatedJudge
 from evenhand.simulate.prompts import PromptBook
 from evenhand.simulate.script import Bias, Latency, Script
 
-__all__ = ["Bias", "Latency", "PromptBook", "Script", "SimulatedJudge"]
+__all__ = ["Bias", "Latency", "PromptBook", "Script", "SimulatedJudge", "group_data"]
