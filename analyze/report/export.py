@@ -34,6 +34,7 @@ def write_tables(
     format: str = "csv",
     models: Sequence[str] | None = None,
     codings: Sequence[str] | None = None,
+    arms: Sequence[str] | None = None,
     tell: Callable[[str], object] | None = None,
 ) -> list[Path]:
     """Write every table of the report into `folder`: a file for each, or one workbook for xlsx. Returns the
@@ -43,7 +44,7 @@ def write_tables(
     """
     if format not in FORMATS:
         raise BadInput(f"there is no format {format!r}", hint=f"There are: {', '.join(FORMATS)}.")
-    results = read(study, specifications, models=models, codings=codings)
+    results = read(study, specifications, models=models, codings=codings, arms=arms)
     if tell is not None:
         for notice in results.of_age():
             tell(notice)

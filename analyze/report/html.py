@@ -64,6 +64,7 @@ def write_html(
     models: Sequence[str] | None = None,
     codings: Sequence[str] | None = None,
     collections: Sequence[str] | None = None,
+    arms: Sequence[str] | None = None,
     texts: bool = True,
     tell: Callable[[str], object] | None = None,
 ) -> Path:
@@ -74,7 +75,13 @@ def write_html(
     Raises BadInput where nothing has been analysed, a name is unknown, or the folder cannot be written.
     """
     results = read(
-        study, specifications, models=models, codings=codings, collections=collections, pairs=texts
+        study,
+        specifications,
+        models=models,
+        codings=codings,
+        collections=collections,
+        arms=arms,
+        pairs=texts,
     )
     if tell is not None:
         for notice in results.of_age():

@@ -19,7 +19,7 @@ from analyze.findings import Finding, read_findings
 from analyze.report import model_comparison
 from analyze.report.data import read
 from analyze.report.export import write_tables
-from analyze.report.html import render
+from analyze.report.html import render, write_html
 from analyze.specification import Specifications, load
 from analyze.stored import staleness
 from store.errors import BadInput
@@ -214,6 +214,10 @@ def test_the_report_tells_arms_apart_and_counts_each_by_itself(study: store.Stud
         assert sum("plain" in line for line in lines[1:]) * 2 == len(lines) - 1
     alone = read(study, tmp_path / "specifications.toml", arms=["plain"])
     assert [audit.arm for audit in alone.audits] == ["plain"]
+    path = write_html(study, tmp_path / "specifications.toml", tmp_path / "html", arms=["base"])
+    assert ", arm plain" not in path.read_text(encoding="utf-8")
+    write_tables(study, tmp_path / "specifications.toml", tmp_path / "one", arms=["plain"])
+    assert "base" not in (tmp_path / "one" / "models.csv").read_text(encoding="utf-8-sig")
 
 
 def test_nothing_is_said_of_arms_where_only_the_base_is_there(tmp_path: Path) -> None:
