@@ -38,4 +38,5 @@ def print_groups(study: Study) -> None:
     table.add_column("reading")
     for row in disparities(study.connection):
         table.add_row(*shown(row))
-    out.print(table)
+    if table.row_count:
+        out.print(table)

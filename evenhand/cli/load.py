@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from evenhand.services.load import Loaded
 
-MEMORY = "384MB"
+MEMORY = "192MB"
 """For DuckDB: a data set of any size is read in batches."""
 
 

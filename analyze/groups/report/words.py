@@ -16,11 +16,11 @@ def sentences(connection: duckdb.DuckDBPyConnection) -> list[str]:
     told = stale(connection)
     models = dict.fromkeys((row.collection, row.arm, row.model) for row in found)
     if not models:
-        return [
-            *told,
+        nothing = (
             "No model has answered yet: shares of groups and label drift are in `group_representation` and "
-            "`group_drift`.",
-        ]
+            "`group_drift`."
+        )
+        return told or [nothing]
     for collection, arm, model in models:
         rows = [row for row in found if (row.collection, row.arm, row.model) == (collection, arm, model)]
         told += _of_model(collection, model if arm in ("", "base") else f"{model} ({arm})", rows)
