@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from analyze.specification import Specifications
     from evenhand.audit.protocol import Audit
     from evenhand.domains.judifair.catalogue import Label, Value
+    from store import Study
 
 
 @click.command(
@@ -98,7 +99,9 @@ def command(
         audit = domains.one_of_study(study, domain)
         specs = reports.only_specifications(study, domain, specifications, outcome)
         chosen = (
-            _judifair_label(label, value) if audit.name == domains.DEFAULT else _label(audit, label, value)
+            _judifair_label(study, label, value)
+            if audit.name == domains.DEFAULT
+            else _label(audit, label, value)
         )
         coding = coding or audit.codings[0]
         if coding not in audit.codings:
@@ -143,10 +146,10 @@ class _Label:
     reference_english: str
 
 
-def _judifair_label(label: str, value: str | None) -> _Label:
+def _judifair_label(study: Study, label: str, value: str | None) -> _Label:
     from evenhand.domains.judifair import catalogue  # noqa: PLC0415
 
-    (chosen,) = catalogue.resolve([label])
+    (chosen,) = catalogue.resolve([label], catalogue.of_study(study.connection))
     values = {one.zh: one.en for one in _values(chosen, value)}
     return _Label(chosen.key, values, chosen.reference.zh, chosen.reference.en)
 

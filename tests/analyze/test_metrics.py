@@ -245,5 +245,5 @@ def test_a_document_with_one_answer_cannot_be_consistent(tmp_path: Path) -> None
 
 
 def test_a_coding_that_does_not_exist_counts_no_single_answers(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="one_answer names 'plane', which is no"):
+    with pytest.raises(BadInput, match=r"line \d+, metrics\.inconsistency\.one_answer: 'plane' is the"):
         of_music(tmp_path, Table(), 'one_answer = ["plane"], ')

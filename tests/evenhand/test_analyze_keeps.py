@@ -77,7 +77,7 @@ def test_a_label_that_is_not_known_here_is_named_and_nothing_goes(study: Study, 
     told = refused(study)
     for label in labels:
         assert f"{label}_of_theirs" in told
-    assert "labels.toml" in told
+    assert "the version of Evenhand that asked them" in told
     assert "--retire-missing" in told
 
 
