@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,13 +78,8 @@ def run(
     providers = load_providers(None if providers_file is None else Path(providers_file))
     for model in named:
         providers.resolve(model)
-    heard: Callable[[Mapping[str, Any]], None] | None = None
-    if on_status is not None:
-        listener = on_status
-
-        def heard(status: Mapping[str, Any]) -> None:
-            listener(status)  # type: ignore[arg-type]  # the same, untyped where it is made
-
+    # The same status, untyped where it is made.
+    heard = cast("Callable[[Mapping[str, Any]], None] | None", on_status)
     chosen = RunOptions(monitor="none", handle_signals=False, on_status=heard, **options)
     selection = Selection(
         collection=collection,

@@ -66,6 +66,7 @@ __all__ = [
     "batches",
     "costs",
     "count_pending",
+    "domain_schemas",
     "errors",
     "export",
     "history",

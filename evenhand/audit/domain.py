@@ -18,6 +18,7 @@ from evenhand.audit.labels import Label
 from evenhand.audit.outcomes import Outcome
 from evenhand.audit.prompts import BASE_ARM, Prompt
 from evenhand.audit.readings import Reading
+from store.domain_schemas import domain_schema
 from store.errors import BadInput
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Domain:
 
     def __post_init__(self) -> None:
         if not self.schema:
-            object.__setattr__(self, "schema", self.name.replace("-", "_"))
+            object.__setattr__(self, "schema", domain_schema(self.name))
 
     def outcome(self, name: str) -> Outcome:
         """The outcome of this name. Raises BadInput where there is none."""

@@ -43,15 +43,7 @@ class GeneralAudit:
     @property
     def attributes_file(self) -> Path | None:
         """`models.toml` in its folder, if there is one."""
-        return self._file("models.toml")
-
-    @property
-    def expectations_file(self) -> Path | None:
-        """`expectations.toml` in its folder, if there is one."""
-        return self._file("expectations.toml")
-
-    def _file(self, name: str) -> Path | None:
-        path = None if self.domain.folder is None else self.domain.folder / name
+        path = None if self.domain.folder is None else self.domain.folder / "models.toml"
         return path if path is not None and path.is_file() else None
 
     def migrations(self) -> tuple[MigrationSet, ...]:

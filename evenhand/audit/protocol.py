@@ -92,11 +92,6 @@ class Audit(Protocol):
         """What is known of models, if the domain has such a file."""
         ...
 
-    @property
-    def expectations_file(self) -> Path | None:
-        """Beside which a report looks for what is expected of real decisions; None where there is none."""
-        ...
-
     def migrations(self) -> tuple[MigrationSet, ...]:
         """The tables of the domain."""
         ...

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.audit import folder
 from evenhand.audit import study as tables
+from store.domain_schemas import domain_schema
 from store.migrate import quoted
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ def keep(study: Study, domain: Domain) -> None:
     """Write the files of a domain's folder into the study, but for its cases and examples of answers."""
     if domain.folder is None:
         return
+    from store.sql import transaction  # noqa: PLC0415  (keeps the import of this package light)
+
     tables.describe(study, domain)
     files = {
         path.name: path.read_text(encoding="utf-8-sig")
@@ -30,15 +33,10 @@ def keep(study: Study, domain: Domain) -> None:
         if path.is_file() and path.suffix in {".toml", ".md"} and path.name not in _LEFT_OUT
     }
     into = f"{quoted(domain.schema)}.files"
-    study.connection.execute("BEGIN")
-    try:
-        study.connection.execute(f"DELETE FROM {into}")
+    with transaction(study.connection) as connection:
+        connection.execute(f"DELETE FROM {into}")
         for name, text in files.items():
-            study.connection.execute(f"INSERT INTO {into} VALUES (?, ?)", [name, text])
-        study.connection.execute("COMMIT")
-    except BaseException:
-        study.connection.execute("ROLLBACK")
-        raise
+            connection.execute(f"INSERT INTO {into} VALUES (?, ?)", [name, text])
 
 
 def find(study: Study, name: str) -> Domain | None:
@@ -47,7 +45,7 @@ def find(study: Study, name: str) -> Domain | None:
     Raises:
         BadInput: the definition does not fit this version of Evenhand.
     """
-    schema = name.replace("-", "_")
+    schema = domain_schema(name)
     there = study.connection.execute(
         "SELECT 1 FROM duckdb_tables() WHERE schema_name = ? AND table_name = 'files' "
         "AND database_name = current_database()",
@@ -58,9 +56,10 @@ def find(study: Study, name: str) -> Domain | None:
     rows = study.connection.execute(f"SELECT name, text FROM {quoted(schema)}.files").fetchall()
     if not rows:
         return None
-    made = _UNPACKED.setdefault(
-        (study.study_id, name), tempfile.TemporaryDirectory(prefix="evenhand-domain-")
-    )
+    key = (study.study_id, name)
+    if key not in _UNPACKED:
+        _UNPACKED[key] = tempfile.TemporaryDirectory(prefix="evenhand-domain-")
+    made = _UNPACKED[key]
     for file, text in rows:
         (Path(made.name) / Path(file).name).write_text(text, encoding="utf-8")
     return folder.load(Path(made.name))

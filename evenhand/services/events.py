@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +32,7 @@ class Notice:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunStatus:
-    """Where a run stands; see `runner.status.typed.Status`."""
-
-    status: Mapping[str, Any]
-
-
-Event = Stage | Progress | Notice | RunStatus
+Event = Stage | Progress | Notice
 Listener = Callable[[Event], None]
 """Called with each event, from the thread in which the work is done."""
 

@@ -46,10 +46,9 @@ def only_specifications(
 
 def analyzed(study: Study, every: Sequence[Specifications]) -> list[Specifications]:
     """Those with results in the study; all of them where there are none, so that the first says so."""
-    rows = study.connection.execute(
-        "SELECT DISTINCT domain, outcome FROM analyses JOIN collections USING (collection)"
-    ).fetchall()
-    outcomes = {outcome for _, outcome in rows}
+    outcomes = {
+        row[0] for row in study.connection.execute("SELECT DISTINCT outcome FROM analyses").fetchall()
+    }
     return [specs for specs in every if specs.outcome in outcomes] or list(every)
 
 

@@ -47,11 +47,6 @@ class JudifairAudit:
         """What is known of models."""
         return _FOLDER / "models.toml"
 
-    @property
-    def expectations_file(self) -> Path | None:
-        """What was found in real decisions."""
-        return _FOLDER / "expectations.toml"
-
     def migrations(self) -> tuple[MigrationSet, ...]:
         """The tables of its schema."""
         return (MIGRATIONS,)
