@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from evenhand.audit.protocol import BuildReport
+    from evenhand.audit import Built
     from evenhand.services.analysis import AnalysisReport
     from evenhand.services.events import Listener
     from runner.lifecycle.options import RunSummary
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DB = "study.duckdb"
 
 
-def build(db: str | Path = DB, domain: str | Path | None = None, **options: Any) -> BuildReport:
+def build(db: str | Path = DB, domain: str | Path | None = None, **options: Any) -> Built:
     """Put the queries of a domain into a study.
 
     `options` are those of `evenhand.audit.protocol.BuildOptions`: cases_file, labels, arm, placebo, ...

@@ -1,6 +1,7 @@
 """The contract of an audit: what a domain is, and the general implementation of what follows from it."""
 
-from evenhand.audit.build import Built, build
+from evenhand.audit.build import build
+from evenhand.audit.built import Built
 from evenhand.audit.cases import Case
 from evenhand.audit.domain import Domain
 from evenhand.audit.forms import AnswerField, AnswerForm

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import store
 from evenhand.audit import study as tables
+from evenhand.audit.built import Built
 from evenhand.audit.cases import Case
 from evenhand.audit.labels import Label
 from evenhand.audit.prompts import BASE_ARM, CASE
@@ -27,29 +28,6 @@ _SLOT_STRIDE = 10_000_000
 _LABEL_STRIDE = 1_000
 _PLACEBO_PLACE = 999
 _MOST_TOLD = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """What a build did."""
-
-    collection: str
-    arm: str
-    cases: int
-    labels: int
-    values: int
-    queries: int
-    """Queries of this build, those included that were there before."""
-    added: int
-    retired: int
-    """Queries of earlier builds that this one replaces."""
-    placebos: int
-    not_applicable: int
-    """Case x label sets left out because the case cannot take the label."""
-    left: int
-    """Queries of earlier builds of the collection that this one does not have; they are asked too."""
-    left_cases: int
-    """The cases that these are about."""
 
 
 def build(
@@ -139,9 +117,11 @@ def build(
     real = [query for query in queries if query.label is None or not query.label.startswith(PLACEBO)]
     varied = {(query.label, query.value) for query in real if query.label is not None}
     return Built(
+        domain=domain.name,
         collection=name,
         arm=arm,
-        cases=len({query.doc_id for query in queries}),
+        template_hash=template,
+        documents=len({query.doc_id for query in queries}),
         labels=len({label for label, _ in varied}),
         values=len(varied),
         queries=len(queries),
@@ -152,7 +132,7 @@ def build(
             label.key in case.not_applicable for case in chosen_cases for label in chosen_labels
         ),
         left=added.left,
-        left_cases=added.left_documents,
+        left_documents=added.left_documents,
     )
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from evenhand.audit import stored
 from evenhand.audit import study as tables
 from evenhand.audit.build import build
+from evenhand.audit.built import Built
 from evenhand.audit.domain import Domain
 from evenhand.audit.names import name_in
-from evenhand.audit.protocol import BuildOptions, BuildReport
+from evenhand.audit.protocol import BuildOptions
 from evenhand.audit.read import CODING, read
 from evenhand.audit.show import KnownLabel, Shown, show
 from evenhand.audit.specifications import specifications
@@ -78,7 +79,7 @@ class GeneralAudit:
         else:
             self.domain.cases()
 
-    def build(self, study: Study, options: BuildOptions) -> BuildReport:
+    def build(self, study: Study, options: BuildOptions) -> Built:
         """Put the queries into a study, and the domain's definition beside them."""
         own = options.cases_file
         built = build(
@@ -95,21 +96,7 @@ class GeneralAudit:
             retire_missing=options.retire_missing,
         )
         stored.keep(study, self.domain)
-        return BuildReport(
-            domain=self.name,
-            collection=built.collection,
-            arm=built.arm,
-            documents=built.cases,
-            labels=built.labels,
-            values=built.values,
-            queries=built.queries,
-            added=built.added,
-            retired=built.retired,
-            placebos=built.placebos,
-            not_applicable=built.not_applicable,
-            left=built.left,
-            left_documents=built.left_cases,
-        )
+        return built
 
     def show(self, study: Study, query: str, arm: str | None = None) -> Shown:
         """Find a query by its id or by what it asks, with its counterpart."""

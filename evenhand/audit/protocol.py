@@ -7,7 +7,7 @@ provides it by a function `audit()` in its package.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +15,7 @@ from evenhand.audit.prompts import BASE_ARM
 
 if TYPE_CHECKING:
     from analyze.specification import Specifications
+    from evenhand.audit.built import Built
     from evenhand.audit.show import Shown
     from store import Study
     from store.migrate import MigrationSet
@@ -47,31 +48,6 @@ class BuildOptions:
     sample: Sampling | None = None
     placebo: bool = False
     retire_missing: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class BuildReport:
-    """What a build put into a study. All counts are of what was written, none is assumed."""
-
-    domain: str
-    collection: str
-    arm: str
-    documents: int
-    labels: int
-    values: int
-    queries: int
-    """Queries of this build, those included that were there before."""
-    added: int
-    retired: int
-    """Queries of earlier builds that this one replaces."""
-    placebos: int
-    not_applicable: int
-    """Case x label sets left out because the case cannot take the label."""
-    left: int
-    """Queries of earlier builds of the collection that this one does not have; they are asked too."""
-    left_documents: int
-    """The cases that these are about."""
-    warnings: tuple[str, ...] = field(default=())
 
 
 class Audit(Protocol):
@@ -112,7 +88,7 @@ class Audit(Protocol):
         """
         ...
 
-    def build(self, study: Study, options: BuildOptions) -> BuildReport:
+    def build(self, study: Study, options: BuildOptions) -> Built:
         """Put the queries into a study.
 
         Raises:

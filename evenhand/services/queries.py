@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evenhand.audit.protocol import BuildOptions, BuildReport
+from evenhand.audit import Built
+from evenhand.audit.protocol import BuildOptions
 from evenhand.services import domains
 from evenhand.services.studies import open_study
 
 
-def build(db: Path, domain: str | Path | None = None, options: BuildOptions | None = None) -> BuildReport:
+def build(db: Path, domain: str | Path | None = None, options: BuildOptions | None = None) -> Built:
     """Put the queries of a domain into the study at `db`, which is made where it is missing.
 
     What is wrong is found before there is a file. `domain` is a name or a folder; by default

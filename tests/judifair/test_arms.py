@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 import store
+from evenhand.audit import Built
 from evenhand.domains import judifair
 from evenhand.domains.judifair import case_files, catalogue, prompts, triggers
-from evenhand.domains.judifair.build import Built, build
+from evenhand.domains.judifair.build import build
 from evenhand.domains.judifair.check import check
 from evenhand.domains.judifair.prompts import ARMS, Template
 from evenhand.domains.judifair.show import show

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.audit.protocol import BuildOptions, BuildReport
+from evenhand.audit import Built
+from evenhand.audit.protocol import BuildOptions
 from evenhand.domains.judifair import MIGRATIONS, SCHEMA
 from store.errors import BadInput
 
@@ -66,7 +67,7 @@ class JudifairAudit:
             raise BadInput(f"judifair has no {options.design} design.", hint="It has: counterfactual.")
         build.check(*_chosen(options))
 
-    def build(self, study: Study, options: BuildOptions) -> BuildReport:
+    def build(self, study: Study, options: BuildOptions) -> Built:
         """Put the queries into a study."""
         from evenhand.domains.judifair import build, prompts  # noqa: PLC0415
 
@@ -80,7 +81,7 @@ class JudifairAudit:
             }
         elif options.collection is not None:
             named = {"collection": options.collection}
-        built = build.build(
+        return build.build(
             study,
             cases=cases,
             labels=labels,
@@ -88,22 +89,6 @@ class JudifairAudit:
             placebo=options.placebo,
             retire_missing=options.retire_missing,
             **named,
-        )
-        return BuildReport(
-            domain=SCHEMA,
-            collection=built.collection,
-            arm=built.arm,
-            documents=built.documents,
-            labels=built.labels,
-            values=built.values,
-            queries=built.queries,
-            added=built.added,
-            retired=built.retired,
-            placebos=built.placebos,
-            not_applicable=built.not_applicable,
-            left=built.left,
-            left_documents=built.left_documents,
-            warnings=built.warnings,
         )
 
     def show(self, study: Study, query: str, arm: str | None = None) -> Shown:

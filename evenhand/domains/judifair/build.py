@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 import store
+from evenhand.audit import Built
 from evenhand.domains.judifair import SCHEMA, case_files, catalogue, prompts, triggers, wording
 from evenhand.domains.judifair import leakage as giveaways
 from evenhand.domains.judifair.case import Case, Truth
@@ -38,32 +38,6 @@ PLACEBO = "placebo:"
 _DOCUMENT_STRIDE, _SLOT_STRIDE, _LABEL_STRIDE = 100_000, 1_000, 10
 _PLACEBO_PLACE = 9
 _JUDGMENT = tuple(field.name for field in dataclasses.fields(Truth))
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """What a build put into a study. All counts are of what was written, none is assumed."""
-
-    collection: str
-    arm: str
-    template_hash: str
-    documents: int
-    labels: int
-    values: int
-    queries: int
-    """Queries of this build, those included that were there before."""
-    added: int
-    retired: int
-    """Queries of earlier builds that this one replaces."""
-    placebos: int
-    not_applicable: int
-    """Document x label sets left out because the case cannot take the label."""
-    left: int
-    """Queries of earlier builds of the collection that this one does not have; they are asked too."""
-    left_documents: int
-    """The documents that these are about."""
-    warnings: tuple[str, ...] = ()
-    """Words in the cases that may give away or contradict a value, and facts told in a case's own words."""
 
 
 def build(
@@ -124,6 +98,7 @@ def build(
     ]
     asked = {(question.label, question.value) for question in real}
     return Built(
+        domain=SCHEMA,
         collection=collection,
         arm=template.arm,
         template_hash=template_hash,
