@@ -405,7 +405,7 @@ class _Writer:
         unknown = max(0, self.audit.queries - self.audit.asked)
         if self.audit.kind == IMPORTED and unknown:
             said.append(
-                Markup("{} of {} queries have no answer in what was imported.").format(
+                Markup("{} of {} queries have no answer in the imported files.").format(
                     figure(unknown, numbers.count(unknown), "derived/unknown"),
                     figure(self.audit.queries, numbers.count(self.audit.queries), "derived/queries"),
                 )

@@ -158,21 +158,18 @@ def _outcome(outcome: Outcome, title: str) -> str:
         case Ordinal():
             told = (
                 f"“{title}” is one of the classes {_listed(outcome)}, in this order. Effects are in steps "
-                f"from one "
-                "class to the next; the rank test compares the order alone."
+                "from one class to the next; the rank test compares the order alone."
             )
         case OneClass():
             told = (
-                f"“{title}” is one of the classes {_listed(outcome)}. Tested is whether the answers are "
-                f"spread over "
-                "them differently; effects on the share of each class are in percentage points."
+                f"“{title}” is one of the classes {_listed(outcome)}. The test asks whether the answers are "
+                "spread over them differently; effects on the share of each class are in percentage points."
             )
         case Classes():
             told = (
                 f"“{title}” is any number of the classes {_listed(outcome)}; an answer with none is "
-                f"“{outcome.none}”. Tested is whether the sets answered differ; effects on the share of "
-                f"answers that "
-                "hold a class are in percentage points."
+                f"“{outcome.none}”. The test asks whether the sets of classes differ; effects on the "
+                "share of answers that hold a class are in percentage points."
             )
     return told + said
 

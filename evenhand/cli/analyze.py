@@ -63,12 +63,12 @@ def command(
 ) -> None:
     """Estimate effects, inconsistency and error into tables.
 
-    Each answer becomes a verdict; each variant of each label is regressed with document fixed effects;
-    the results replace earlier ones in `estimates`, `label_metrics` and `model_metrics`, which
+    Each answer is read, and each variant of each label is estimated by a regression with document fixed
+    effects. The results replace earlier ones in `estimates`, `label_metrics` and `model_metrics`, which
     `evenhand sql` reads. What cannot be estimated gets a row with a note. Earlier results that cannot be
     computed anew are never removed: an analysis that would lose them refuses, and changes nothing.
 
-    Data sets with groups (`evenhand load`) are analysed too: scores, disparities, drift and tests go into
+    Data sets with groups (`evenhand load`) are analyzed too: scores, disparities, drift and tests go into
     `group_scores`, `group_disparities` and the other tables that begin with `group_`, into `worst_class` and
     `cross_attribute`.
     """

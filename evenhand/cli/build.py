@@ -39,7 +39,7 @@ Examples:
 @click.option(
     "--design",
     type=click.Choice(["counterfactual", "groups"]),
-    help="Of a domain that has both.  [default: its first]",
+    help="The design, for a domain that has both.  [default: its first]",
 )
 @click.option(
     "--cases",
@@ -54,14 +54,14 @@ Examples:
     "--sample-documents", type=click.IntRange(min=1), help=f"Implies --sample. [default: {DOCUMENTS}]"
 )
 @click.option("--sample-labels", type=click.IntRange(min=1), help=f"Implies --sample. [default: {LABELS}]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
 @click.option("--placebo", is_flag=True, help="Ask each reference value in other words too (a noise floor).")
 @click.option(
     "--arm",
     default="base",
     show_default=True,
-    help="The wording of the instructions: base, listed (all values of a label in each prompt), or plain "
-    "(without the instruction to reason from the law and not from frequency).",
+    help="The wording of the instructions. judifair has base, listed (all values of a label in each prompt) "
+    "and plain (without the instruction to reason from the law and not from frequency).",
 )
 @labels_file_option
 @click.option(

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.options import console, db_option, domain_option, json_option, print_json, read_study
+from evenhand.cli.options import (
+    console,
+    counted,
+    db_option,
+    domain_option,
+    json_option,
+    print_json,
+    read_study,
+)
 from evenhand.cli.output import printable
 
 if TYPE_CHECKING:
@@ -101,7 +109,9 @@ def _unread(
         )
         for example in one.examples:
             out.print(f"    {printable(example)}", markup=False)
-    out.print("Every answer could be read." if not found else f"{len(found)} kinds of missing answers.")
+    out.print(
+        "Every answer could be read." if not found else f"{counted(len(found), 'kind')} of missing answers."
+    )
 
 
 def _places(finding: Finding, count: int) -> Table:

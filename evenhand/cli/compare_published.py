@@ -58,7 +58,7 @@ Examples:
     type=click.Choice(["llms-on-trial", "fairlex"]),
     default="llms-on-trial",
     show_default=True,
-    help="fairlex: print the tables of that paper with what contradicts and their noise floors; no study.",
+    help="fairlex: print that paper's tables, the cells that contradict each other, and the noise floors.",
 )
 @click.option("--all", "everything", is_flag=True, help="Headline figures of every group of labels too.")
 @domain_option

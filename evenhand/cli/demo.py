@@ -63,8 +63,8 @@ Examples:
 )
 @click.option(
     "--domain",
-    help="Show the groups design instead, on made data of fairlex-cail, -fscs or -scotus: a scripted judge "
-    "with a planted disparity, under a minute.",
+    help="Compare groups instead, on made-up data of fairlex-cail, -fscs or -scotus: a scripted judge with a "
+    "planted disparity, under a minute.",
 )
 def command(
     simulated: bool, documents: int, db: Path | None, folder: Path | None, domain: str | None

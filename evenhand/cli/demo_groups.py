@@ -29,7 +29,9 @@ def demo_groups(domain: str, db: Path, folder: Path) -> None:
 
     found = find(domain)
     if "groups" not in found.designs or not found.attributes:
-        raise BadInput(f"There is no demo of {domain}: it compares no groups.", hint="Try fairlex-cail.")
+        raise BadInput(
+            f"There is no demo of {domain}: it has no groups to compare.", hint="Try fairlex-cail."
+        )
     attribute = found.attributes[-1]
     group = [one for one in attribute.groups if one not in attribute.unidentified][2]
     planted = Planted(attribute.name, group)

@@ -50,10 +50,10 @@ Examples:
 @click.option("--collection", help="Name of the collection. [default: the published one's]")
 @click.option(
     "--domain",
-    help="PATH holds a classifier's predictions for a data set that `evenhand load` brought in: its domain.",
+    help="The domain of a data set from `evenhand load`, if PATH holds a classifier's predictions for it.",
 )
 @click.option("--seed", type=int, help="With --domain: the seed of the classifier's training.")
-@click.option("--outcome", help="With --domain: what is predicted, where the domain has several outcomes.")
+@click.option("--outcome", help="With --domain: the outcome that is predicted, if the domain has several.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done; store nothing.")
 @json_option
 def command(

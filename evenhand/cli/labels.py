@@ -60,12 +60,12 @@ def command(
     if domain is not None and domain != domains.DEFAULT:
         if labels_file is not None:
             raise BadInput(
-                f"--labels-file adds to the labels of {domains.DEFAULT} alone.",
+                f"--labels-file works only for the labels of {domains.DEFAULT}.",
                 hint="Labels of a folder stand in its labels.toml.",
             )
         if dimension or role or demographic is not None:
             raise BadInput(
-                f"--dimension, --role and --demographic sort the labels of {domains.DEFAULT} alone.",
+                f"--dimension, --role and --demographic work only for the labels of {domains.DEFAULT}.",
                 hint="Use --search TEXT.",
             )
         _of_folder(domain, names, search, as_json=as_json)
@@ -81,7 +81,7 @@ def command(
         and (search is None or search.casefold() in _searched(label))
     ]
     if not found:
-        raise BadInput("No label is of this kind.", hint="`evenhand labels` alone lists all of them.")
+        raise BadInput("No label matches.", hint="`evenhand labels` alone lists all of them.")
     if as_json:
         print_json([_document(label) for label in found])
     else:
@@ -109,7 +109,7 @@ def _of_folder(domain: str, names: tuple[str, ...], search: str | None, *, as_js
     if search is not None:
         listed = [one for one in listed if search.casefold() in str(one).casefold()]
     if not listed:
-        raise BadInput("No label is of this kind.", hint=f"`evenhand labels --domain {domain}` lists all.")
+        raise BadInput("No label matches.", hint=f"`evenhand labels --domain {domain}` lists all.")
     if as_json:
         print_json(listed)
         return

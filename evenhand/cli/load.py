@@ -39,9 +39,11 @@ Examples:
     type=click.Choice(["all", "test"]),
     default="all",
     show_default=True,
-    help="Train and val serve for shares and label drift; a model is asked about test alone.",
+    help="Splits to load. Train and val give shares and label drift; models are asked about test only.",
 )
-@click.option("--limit", type=click.IntRange(min=1), help="At most so many rows of each split, the first.")
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(min=1), help="At most the first N rows of each split."
+)
 @click.option("--collection", help="Name of the data set in the study. [default: the domain's name]")
 @json_option
 def command(
@@ -51,7 +53,7 @@ def command(
 
     PATH is a folder with the files test, train and val (also called validation or dev), each .jsonl,
     .jsonl.gz, .parquet or .csv, or a single such file. A text is the name of a class or group, an integer its
-    place in the domain's list. A wrong column, code or name is told with its line, and nothing is stored.
+    place in the domain's list. A wrong column, code or name is reported with its line, and nothing is stored.
 
     The sets of FairLex are not shipped: docs/fairlex.md says where to get them.
     """

@@ -81,7 +81,7 @@ Examples:
     type=click.FloatRange(min=0, min_open=True),
     help="Without a pilot: size of a change, in the outcome's unit.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the simulation.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the simulation.")
 @domain_option
 @specifications_option
 @json_option
@@ -101,7 +101,7 @@ def command(
     specifications: Path | None,
     as_json: bool,
 ) -> None:
-    """Say how many cases confirm an effect of a given size, or which effect a number of cases confirms.
+    """Show how many cases confirm an effect of a given size, or which effect a number of cases confirms.
 
     The study is simulated: answers vary as in a pilot (--db) or as you assume (--changing and --jump), the
     effect is added, and the confirmatory test is applied at the level that the correction for all labels

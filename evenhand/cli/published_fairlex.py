@@ -86,7 +86,7 @@ def _print(
         out.print(table)
     kinds = ("contradiction", "conditional", "rounding")
     numbers_of = ", ".join(f"{sum(one['kind'] == kind for one in found)} {kind}" for kind in kinds)
-    sentence(out, f"Cells that do not fit each other: {counted(len(found), 'case')} ({numbers_of}).", "bold")
+    sentence(out, f"Cells that contradict each other: {counted(len(found), 'case')} ({numbers_of}).", "bold")
     for one in found:
         implied = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in one["implied"].items())
         printed = "; ".join(

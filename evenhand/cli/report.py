@@ -107,7 +107,9 @@ def command(
                 **chosen,
             )
             every = reports.analyzed(study, reports.specifications(study, domain, specifications))
-            told += [line for specs in every for line in opening(study, specs, **chosen)]
+            for specs in every:
+                told += [f"Outcome: {specs.outcome}"] if len(every) > 1 else []
+                told += opening(study, specs, **chosen)
     out = console()
     for number, line in enumerate(told):
         sentence(out, line, "bold" if not number else "")

@@ -77,7 +77,7 @@ Ctrl-C stops the run after the open requests are answered. Run the same command 
     help="0 to 2. Several, with commas between (0,1), are asked one after the other: each makes a model of "
     "its own, and the limits of the run hold for all of them together.",
 )
-@click.option("--top-p", type=Number(0, 1, min_open=True), help="Leave out to not send it.")
+@click.option("--top-p", type=Number(0, 1, min_open=True), help="Not sent unless given.")
 @click.option(
     "--max-tokens",
     type=click.IntRange(min=1),
@@ -173,9 +173,9 @@ def command(
 ) -> None:
     """Send the pending queries to one or more MODELS (names from `evenhand providers`).
 
-    Every answer is on disk before it counts. What is already answered is not asked again, so after a crash
-    or a stop the same command goes on. MODEL@PROVIDER keeps to one provider. The embedded model's server is
-    started and stopped by itself.
+    Every answer is on disk before it counts. Stored answers are not asked for again: after a crash or a
+    stop, the same command resumes. MODEL@PROVIDER uses that provider only. The server of the embedded model
+    is started and stopped automatically.
     """
     from evenhand.services import runs  # noqa: PLC0415
     from runner import RunOptions, load_providers  # noqa: PLC0415
@@ -215,7 +215,7 @@ def command(
             print_run(summary, as_json=as_json)
     if not_begun:
         named = ", ".join(f"{one['temperature']:g}" for one in not_begun)
-        click.echo(f"Not begun: temperature {named}. The same command goes on.", err=True)
+        click.echo(f"Not begun: temperature {named}. Run the same command again to ask for them.", err=True)
     sys.exit(next((summary.exit_code for _, summary in done if summary.exit_code), 0))
 
 

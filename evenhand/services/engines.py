@@ -82,7 +82,7 @@ async def _serve_vllm(
         except BadInput as error:
             if not others:
                 raise
-            tell(f"{error.message} {route.model} is asked of {', '.join(others)} instead.")
+            tell(f"{error.message} {route.model} is asked through {', '.join(others)} instead.")
 
 
 async def _one_model_a_server(routes: Sequence[Route]) -> None:

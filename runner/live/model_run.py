@@ -256,7 +256,7 @@ class ModelRun:
             return None
         if self.router.is_full:
             if self.router.is_closed:
-                self.failure = f"No way is left to ask {self.settings.model}: {self.router.why_parked()}"
+                self.failure = f"{self.settings.model} cannot be asked any more: {self.router.why_parked()}"
                 self.drain()
             return None
         now = self._loop.time()

@@ -197,7 +197,7 @@ CASES = (
         Made({"m": some_asked, "n": planted}),
         (
             "The models are not ranked: they were not compared on the same pairs of answers (36 to 90 pairs",
-            "72 of 120 queries have no answer in what was imported.",
+            "72 of 120 queries have no answer in the imported files.",
         ),
         never=("So far: ", "not been asked yet."),
     ),

@@ -92,7 +92,10 @@ def test_a_domain_limits_a_run(db: Path, capsys: pytest.CaptureFixture[str]) -> 
         (["build", "--domain", "nonsuch"], "no domain 'nonsuch'"),
         (["build", "--domain", str(DOMAINS / "parole"), "--sample"], "cannot be sampled"),
         (["analyze", "--coding", "corrected"], "no coding 'corrected'"),
-        (["labels", "--domain", str(DOMAINS / "parole"), "--role", "judge"], "judifair alone"),
+        (
+            ["labels", "--domain", str(DOMAINS / "parole"), "--role", "judge"],
+            "only for the labels of judifair",
+        ),
     ],
 )
 def test_what_cannot_be_done_exits_with_2(

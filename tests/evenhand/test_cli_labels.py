@@ -86,7 +86,7 @@ def test_a_quadrant_is_chosen(dimension: str, demographic: bool) -> None:
 
 
 def test_a_choice_of_nothing_and_an_unknown_name_are_told() -> None:
-    with pytest.raises(BadInput, match="No label is of this kind"):
+    with pytest.raises(BadInput, match="No label matches"):
         call(labels_command, "--search", "nothing at all")
     with pytest.raises(BadInput, match="defendant_sexx"):
         call(labels_command, "defendant_sexx")

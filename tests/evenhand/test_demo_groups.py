@@ -15,7 +15,7 @@ def test_the_planted_disparity_is_found_and_the_other_attribute_is_noise(tmp_pat
     assert stop.value.code in (0, None)
     said = capsys.readouterr().out
     assert "court_region differ beyond chance" in said
-    assert "not told apart from noise: defendant_gender" in said
+    assert "not distinguishable from noise: defendant_gender" in said
     assert (folder / "index.html").is_file()
     with duckdb.connect(str(db), read_only=True) as connection:
         rows = connection.execute(

@@ -332,7 +332,7 @@ def test_the_report_of_groups_says_what_is_noise_and_is_written_in_every_format(
     assert found["court_region"].reading is Reading.NOT_TESTED
     said = sentences(study.connection)
     assert "legal_area differ beyond chance" in said[0]
-    assert any("not told apart from noise: decision_language" in line for line in said)
+    assert any("not distinguishable from noise: decision_language" in line for line in said)
     assert any("not tested: court_region" in line for line in said)
     written = {
         form: write_report(study.connection, tmp_path / form, format=form)
@@ -346,6 +346,6 @@ def test_the_report_of_groups_says_what_is_noise_and_is_written_in_every_format(
     assert document["findings"] == said
     page = (tmp_path / "html" / "index.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 3
-    assert page.index("differ beyond chance") < page.index("not told apart from noise")
+    assert page.index("differ beyond chance") < page.index("not distinguishable from noise")
     with pytest.raises(BadInput, match="docx"):
         write_report(study.connection, tmp_path, format="docx")

@@ -317,7 +317,7 @@ async def test_a_model_that_is_offered_elsewhere_too_does_without(study, monkeyp
     away = {"base_url": "http://127.0.0.1:9/v1"}
     told = []
     async with started(providers(local=local, away=away), ["judge"], study, tell=told.append):
-        assert "judge is asked of away instead" in "".join(told)
+        assert "judge is asked through away instead" in "".join(told)
     told.clear()
     async with started(providers(away=away, local=local), ["judge"], study, tell=told.append):
         assert told == [], "vLLM is second here, and not needed"

@@ -28,7 +28,7 @@ class Reading(StrEnum):
     CONFIRMED = "confirmed; may be label shift"
     """Groups differ beyond chance; among cases with the same true label that is not shown."""
     UNCORRECTED = "not confirmed: below 0.05 taken alone"
-    NOISE = "not told apart from noise"
+    NOISE = "not distinguishable from noise"
     NOT_TESTED = "not tested"
 
 

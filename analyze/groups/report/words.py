@@ -63,7 +63,7 @@ def _of_model(collection: str, model: str, rows: list[Disparity]) -> list[str]:
             f"p = {p_value(row.p_plain)}{_reach(row)})"
             for row in noise
         )
-        told.append(f"{collection}, {model}: not told apart from noise: {listed}.")
+        told.append(f"{collection}, {model}: not distinguishable from noise: {listed}.")
     if untested:
         told.append(f"{collection}, {model}: not tested: {', '.join(row.attribute for row in untested)}.")
     return told
@@ -84,18 +84,18 @@ def _confirmed(row: Disparity) -> str:
     if row.reading is Reading.BEHAVIOUR:
         return said + (
             " It is also shown among cases with the same true label (corrected p "
-            f"{_is(row.p_within_corrected)}), so labels that differ between the groups are not all of it."
+            f"{_is(row.p_within_corrected)}), so different label shares do not explain all of it."
         )
     return said + (
         f" Among cases with the same true label no difference is shown (corrected p "
-        f"{_is(row.p_within_corrected)}): that the labels of the groups differ may be all of it."
+        f"{_is(row.p_within_corrected)}): different label shares may explain all of it."
     )
 
 
 def _reach(row: Disparity) -> str:
     if row.detectable_gd is None:
         return ""
-    return f"; this test set shows disparities from about {points(row.detectable_gd)} on"
+    return f"; this test set can show disparities of about {points(row.detectable_gd)} or more"
 
 
 def _is(value: float | None) -> str:

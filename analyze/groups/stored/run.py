@@ -168,7 +168,7 @@ def _analyse(
     except ValueError as error:
         raise RunFailed(
             f"'{design.collection}' cannot be analysed: {error}.",
-            hint="`evenhand runs` lists the runs and imports; exclude the one that is not meant.",
+            hint="`evenhand runs` lists the runs and imports; exclude the unwanted one.",
         ) from None
     return analyze(data, given, progress=progress)
 

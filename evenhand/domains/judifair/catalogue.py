@@ -142,7 +142,7 @@ def read_own(file: Path) -> tuple[Label, ...]:
         if key in by_key():
             raise BadInput(
                 f"{file}: labels.{key}: there is a bundled label of this name.",
-                hint="Give it another key: results go by it.",
+                hint="Give it another key: results are stored under it.",
             )
     if len(found.labels) > MOST_OWN:
         raise BadInput(f"{file}: there are {len(found.labels)} labels; a study takes {MOST_OWN} at most.")
