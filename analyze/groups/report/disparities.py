@@ -15,6 +15,7 @@ import duckdb
 import numpy as np
 
 from analyze.inference.multiplicity import holm
+from analyze.report import numbers
 
 LEVEL = 0.05
 _DISPARITIES = (Path(__file__).parent / "disparities.sql").read_text(encoding="utf-8")
@@ -118,29 +119,17 @@ def _reading(p: float | None, corrected: float | None, within: float | None) -> 
 def shown(row: Disparity) -> tuple[str, ...]:
     """The cells of a row in a table for people: scores in points."""
     model = row.model if row.arm in ("", "base") else f"{row.model} ({row.arm})"
-    worst = "" if row.worst_group is None else f"{row.worst_group} {points(row.worst_score)}"
+    worst = "" if row.worst_group is None else f"{row.worst_group} {numbers.percent(row.worst_score)}"
     return (
         row.collection,
         model,
         row.attribute,
-        points(row.mean_score),
-        points(row.gd),
-        points(row.gd_floor),
-        p_value(row.p_plain),
-        p_value(row.p_corrected),
-        p_value(row.p_within_label),
+        numbers.percent(row.mean_score),
+        numbers.percent(row.gd),
+        numbers.percent(row.gd_floor),
+        numbers.p_value(row.p_plain),
+        numbers.p_value(row.p_corrected),
+        numbers.p_value(row.p_within_label),
         worst,
         row.reading.value,
     )
-
-
-def points(value: float | None) -> str:
-    """A fraction in points, one decimal; a dash where there is none."""
-    return "–" if value is None else f"{100 * value:.1f}"
-
-
-def p_value(value: float | None) -> str:
-    """A p-value with as many digits as mean something."""
-    if value is None:
-        return "–"
-    return "<0.001" if value < 0.001 else f"{value:.3f}"

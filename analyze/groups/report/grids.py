@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from analyze.groups.report.disparities import disparities, p_value, points, shown
+from analyze.groups.report.disparities import disparities, shown
+from analyze.report import numbers
+from analyze.report.numbers import count, p_value
+from analyze.report.numbers import percent as points
 
 _CONFUSION = (Path(__file__).parent / "confusion.sql").read_text(encoding="utf-8")
 
 Format = Callable[[Any], str]
+
+decimals: Format = partial(numbers.decimal, places=3)
+"""A fraction as it is, in three decimals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +39,9 @@ def text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def count(value: Any) -> str:
-    """A count with commas."""
-    return "–" if value is None else f"{value:,}"
-
-
-def decimals(value: Any) -> str:
-    """A fraction as it is, in three decimals."""
-    return "–" if value is None else f"{value:.3f}"
-
-
 def interval(low: float | None, high: float | None) -> str:
     """An interval in points."""
-    return "–" if low is None or high is None else f"{points(low)} to {points(high)}"
+    return numbers.NOTHING if low is None or high is None else f"{points(low)} to {points(high)}"
 
 
 def grid(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import duckdb
 
-from analyze.groups.report.disparities import p_value, points
-from analyze.groups.report.grids import Grid, count, decimals, grid, text
+from analyze.groups.report.grids import Grid, decimals, grid, text
 from analyze.report.latex import escaped
+from analyze.report.numbers import count, p_value
+from analyze.report.numbers import percent as points
 
 
 def tables(connection: duckdb.DuckDBPyConnection) -> list[Grid]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import duckdb
 
-from analyze.groups.report.disparities import Disparity, Reading, disparities, p_value, points
+from analyze.groups.report.disparities import Disparity, Reading, disparities
 from analyze.groups.stored.staleness import outdated
+from analyze.report.numbers import p_value, with_sign
+from analyze.report.numbers import percent as points
 
 NO_PROOF = "This is no proof of equal scores."
 
@@ -99,7 +101,7 @@ def _reach(row: Disparity) -> str:
 
 
 def _is(value: float | None) -> str:
-    return "unknown" if value is None else "< 0.001" if value < 0.001 else f"= {value:.3f}"
+    return "unknown" if value is None else with_sign(value)
 
 
 def _answers(connection: duckdb.DuckDBPyConnection) -> list[str]:

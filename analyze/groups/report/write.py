@@ -18,6 +18,8 @@ from analyze.groups.report import grids, papers
 from analyze.groups.report.disparities import Disparity, disparities
 from analyze.groups.report.plot import GroupPoint, group_plot
 from analyze.groups.report.words import sentences
+from analyze.report import numbers
+from analyze.report.export import safe_cell
 from store.errors import BadInput
 
 FORMATS = ("html", "latex", "csv", "json")
@@ -119,5 +121,11 @@ def _csv(table: grids.Grid) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(table.columns)
-    writer.writerows(table.rows)
+    writer.writerows([_cell(cell) for cell in row] for row in table.rows)
     return out.getvalue()
+
+
+def _cell(text: str) -> str:
+    """A figure with a minus that programs read; anything else so that no spreadsheet runs it."""
+    plain = text.replace(numbers.MINUS, "-")
+    return plain if plain.lstrip("-")[:1].isdigit() else safe_cell(text)
