@@ -20,7 +20,6 @@ from evenhand.cli.options import (
 from evenhand.cli.output import printable
 from evenhand.cli.selection import arms_of
 from evenhand.cli.show import print_answer
-from store.errors import BadInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,6 +91,7 @@ def command(
     import analyze.counterfactual.frame  # noqa: PLC0415
     from analyze.counterfactual.pairs import pairs  # noqa: PLC0415
     from evenhand.services import domains, reports  # noqa: PLC0415
+    from store.errors import BadInput  # noqa: PLC0415
 
     found: list[tuple[Cell, str, Pair]] = []
     more = False
@@ -158,6 +158,7 @@ def _label(audit: Audit, label: str, value: str | None) -> _Label:
     """The label of a domain that is data."""
     from evenhand.audit.general import GeneralAudit  # noqa: PLC0415
     from evenhand.audit.names import name_in  # noqa: PLC0415
+    from store.errors import BadInput  # noqa: PLC0415
 
     if not isinstance(audit, GeneralAudit):
         raise BadInput(f"`evenhand pairs` does not work for the domain '{audit.name}' yet.")
@@ -182,6 +183,7 @@ def _label(audit: Audit, label: str, value: str | None) -> _Label:
 
 def _values(label: Label, value: str | None) -> tuple[Value, ...]:
     from evenhand.domains.judifair.catalogue import Value  # noqa: PLC0415
+    from store.errors import BadInput  # noqa: PLC0415
 
     if value is None:
         return label.treated

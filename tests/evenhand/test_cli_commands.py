@@ -81,6 +81,14 @@ def test_help_names_every_command_and_loads_none_of_the_heavy_packages() -> None
         assert name in done.stdout
 
 
+def test_no_command_loads_a_database_before_it_is_called() -> None:
+    modules = ", ".join(f"evenhand.cli.{module}" for module, _ in COMMANDS.values())
+    heavy = {"aiohttp", "duckdb", "numpy", "pandas", "pyarrow", "scipy"}
+    code = f"import sys, {modules}\nprint(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_the_list_of_commands_is_that_of_the_modules() -> None:
     folder = Path(evenhand_commands.__file__).parent
     shared = {
